@@ -1,0 +1,25 @@
+// Package assignment holds roles, implied roles and grants (keystone/assignment).
+package assignment
+
+import "github.com/keystone-go/keystone-go/internal/db"
+
+// NoDomain is the domain_id of a global role in the database
+// (keystone/assignment/role_backends/sql_model.py NULL_DOMAIN_ID).
+const NoDomain = "<<null>>"
+
+// Role is a role.
+type Role struct {
+	ID, Name    string
+	DomainID    string // "" for a global role
+	Description *string
+	Extra       string
+}
+
+func scanRole(r db.Row) (Role, error) {
+	var role Role
+	err := r.Scan(&role.ID, &role.Name, &role.DomainID)
+	if role.DomainID == NoDomain {
+		role.DomainID = ""
+	}
+	return role, err
+}
