@@ -1,5 +1,13 @@
 package catalog
 
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+)
+
 // Entry is one service of a token's catalog.
 type Entry struct {
 	ID, Type, Name string
@@ -11,4 +19,231 @@ type EntryEndpoint struct {
 	ID, Interface, URL string
 	RegionID           *string
 	Extra              string // the endpoint's extra JSON object
+}
+
+// line is a row of the catalog read: a service with one of its endpoints.
+type line struct {
+	serviceID, serviceType, serviceExtra  string
+	endpointID, iface, url, endpointExtra string
+	regionID                              *string
+	enabled                               bool
+	hasEndpoint                           bool
+}
+
+// Reads are the rows that a catalog is made from.
+type Reads struct {
+	lines   *db.Result[line]
+	linked  *db.Result[string] // endpoints associated with the project
+	filters *db.Result[string] // filters of its endpoint groups, JSON
+}
+
+const linesText = `select s.id, s.type, s.extra, e.id, e.interface, e.url, e.region_id, e.extra, e.enabled
+from service s left join endpoint e on e.service_id = s.id
+where s.enabled = $1
+order by s.id, e.id`
+
+func scanLine(r db.Row) (line, error) {
+	var l line
+	var serviceType, serviceExtra, id, iface, url, extra *string
+	var enabled *bool
+	err := r.Scan(&l.serviceID, &serviceType, &serviceExtra, &id, &iface, &url, &l.regionID, &extra, &enabled)
+	l.serviceType, l.serviceExtra = deref(serviceType), deref(serviceExtra)
+	l.endpointID, l.iface, l.url, l.endpointExtra = deref(id), deref(iface), deref(url), deref(extra)
+	l.hasEndpoint, l.enabled = id != nil, enabled != nil && *enabled
+	return l, err
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func scanText(r db.Row) (string, error) {
+	var s string
+	err := r.Scan(&s)
+	return s, err
+}
+
+// Read queues the reads of a catalog; projectID is empty for domain and system
+// scope, which no filter concerns.
+func Read(b *db.Batch, projectID string) Reads {
+	r := Reads{lines: db.Add(b, db.Query[line]{Text: linesText, Args: []any{true}, Scan: scanLine})}
+	if projectID == "" {
+		return r
+	}
+	r.linked = db.Add(b, db.Query[string]{
+		Text: `select f.endpoint_id from project_endpoint f where f.project_id = $1`,
+		Args: []any{projectID}, Scan: scanText,
+	})
+	r.filters = db.Add(b, db.Query[string]{
+		Text: `select g.filters from project_endpoint_group f join endpoint_group g on g.id = f.endpoint_group_id where f.project_id = $1`,
+		Args: []any{projectID}, Scan: scanText,
+	})
+	return r
+}
+
+// Scope holds what endpoint URLs are filled with; an empty ProjectID leaves
+// out the endpoints whose URL names the project.
+type Scope struct {
+	ProjectID, UserID, PublicEndpoint string
+	// AllWithoutFilter is [endpoint_filter] return_all_endpoints_if_no_filter.
+	AllWithoutFilter bool
+}
+
+// Entries makes the catalog of a token (keystone/catalog/backends/sql.py):
+// enabled services with their enabled endpoints, filtered for the project,
+// URLs filled in; an endpoint whose URL cannot be filled is left out.
+func (r Reads) Entries(s Scope) []Entry {
+	keep := r.associated()
+	if keep == nil && !s.AllWithoutFilter {
+		return []Entry{}
+	}
+	out := []Entry{}
+	for _, l := range r.lines.All() {
+		if len(out) == 0 || out[len(out)-1].ID != l.serviceID {
+			if n := len(out); keep != nil && n > 0 && len(out[n-1].Endpoints) == 0 {
+				out = out[:n-1]
+			}
+			out = append(out, Entry{ID: l.serviceID, Type: l.serviceType, Name: nameOf(l.serviceExtra), Endpoints: []EntryEndpoint{}})
+		}
+		if !l.hasEndpoint || !l.enabled || keep != nil && !keep[l.endpointID] {
+			continue
+		}
+		url, err := Fill(l.url, s)
+		if err != nil || url == "" {
+			continue
+		}
+		e := &out[len(out)-1]
+		e.Endpoints = append(e.Endpoints, EntryEndpoint{ID: l.endpointID, Interface: l.iface, URL: url, RegionID: l.regionID, Extra: l.endpointExtra})
+	}
+	if n := len(out); keep != nil && n > 0 && len(out[n-1].Endpoints) == 0 {
+		out = out[:n-1]
+	}
+	return out
+}
+
+// associated gives the endpoints that the project is tied to, one by one or
+// through endpoint groups; nil when it is tied to none.
+func (r Reads) associated() map[string]bool {
+	if r.linked == nil {
+		return nil
+	}
+	known := map[string]bool{}
+	filters := groupFilters(r.filters.All())
+	for _, l := range r.lines.All() {
+		for _, f := range filters {
+			if l.hasEndpoint && f.match(l) {
+				known[l.endpointID] = true
+			}
+		}
+	}
+	for _, id := range r.linked.All() {
+		known[id] = true
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	return known
+}
+
+type groupFilter map[string]any
+
+func groupFilters(texts []string) []groupFilter {
+	var out []groupFilter
+	for _, t := range texts {
+		var f groupFilter
+		if json.Unmarshal([]byte(t), &f) == nil && f != nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (f groupFilter) match(l line) bool {
+	for k, v := range f {
+		switch k {
+		case "service_id":
+			if v != l.serviceID {
+				return false
+			}
+		case "region_id":
+			if v != deref(l.regionID) {
+				return false
+			}
+		case "interface":
+			if v != l.iface {
+				return false
+			}
+		case "enabled":
+			if v != l.enabled {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func nameOf(extra string) string {
+	if !strings.Contains(extra, `"name"`) {
+		return ""
+	}
+	var o struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal([]byte(extra), &o) != nil {
+		return ""
+	}
+	return o.Name
+}
+
+// errURL says that an endpoint URL cannot be filled in.
+var errURL = errors.New("endpoint URL cannot be filled in")
+
+// Fill puts the scope's values into an endpoint URL: $(key)s and %(key)s, with
+// %% for a percent sign (keystone/common/utils.py format_url).
+func Fill(url string, s Scope) (string, error) {
+	if !strings.ContainsAny(url, "$%") {
+		return url, nil
+	}
+	url = strings.ReplaceAll(url, "$(", "%(")
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(url, "%")
+		out.WriteString(before)
+		if !found {
+			return out.String(), nil
+		}
+		if strings.HasPrefix(rest, "%") {
+			out.WriteByte('%')
+			url = rest[1:]
+			continue
+		}
+		key, after, ok := strings.Cut(strings.TrimPrefix(rest, "("), ")s")
+		if !ok || !strings.HasPrefix(rest, "(") {
+			return "", errURL
+		}
+		value, ok := s.value(key)
+		if !ok {
+			return "", errURL
+		}
+		out.WriteString(value)
+		url = after
+	}
+}
+
+func (s Scope) value(key string) (string, bool) {
+	switch key {
+	case "tenant_id", "project_id":
+		return s.ProjectID, s.ProjectID != ""
+	case "user_id":
+		return s.UserID, true
+	case "public_endpoint":
+		if s.PublicEndpoint == "" {
+			return "None", true
+		}
+		return s.PublicEndpoint, true
+	}
+	return "", false
 }

@@ -121,3 +121,53 @@ func ProjectByNames(name, domainName string) db.Query[Project] {
 		Scan: scanProject,
 	}
 }
+
+// ProjectsIn reads the projects whose ids a subselect gives. with stands
+// before the statement (a common table expression, or nothing).
+func ProjectsIn(with, ids string, args ...any) db.Query[Project] {
+	return db.Query[Project]{
+		Text: with + `select ` + projectCols + projectFrom + ` where p.id in (` + ids + `) order by p.name, p.id`,
+		Args: args,
+		Scan: scanProject,
+	}
+}
+
+// DomainsIn reads the domains whose ids a subselect gives.
+func DomainsIn(with, ids string, args ...any) db.Query[Domain] {
+	return db.Query[Domain]{
+		Text: with + `select ` + domainCols + ` from project d where d.id in (` + ids + `) order by d.name, d.id`,
+		Args: args,
+		Scan: scanDomain,
+	}
+}
+
+// Label is a tag or an option of a project: for a tag Value is empty.
+type Label struct{ ProjectID, Name, Value string }
+
+// TagsIn reads the tags of the projects whose ids a subselect gives.
+func TagsIn(with, ids string, args ...any) db.Query[Label] {
+	return db.Query[Label]{
+		Text: with + `select t.project_id, t.name from project_tag t where t.project_id in (` + ids + `) order by t.project_id, t.name`,
+		Args: args,
+		Scan: func(r db.Row) (Label, error) {
+			var l Label
+			err := r.Scan(&l.ProjectID, &l.Name)
+			return l, err
+		},
+	}
+}
+
+// OptionsIn reads the options of the projects whose ids a subselect gives.
+func OptionsIn(with, ids string, args ...any) db.Query[Label] {
+	return db.Query[Label]{
+		Text: with + `select o.project_id, o.option_id, o.option_value from project_option o where o.project_id in (` + ids + `)`,
+		Args: args,
+		Scan: func(r db.Row) (Label, error) {
+			var l Label
+			var value *string
+			err := r.Scan(&l.ProjectID, &l.Name, &value)
+			l.Value = deref(value)
+			return l, err
+		},
+	}
+}

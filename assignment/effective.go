@@ -1,0 +1,115 @@
+package assignment
+
+import (
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/resource"
+)
+
+// The grants of a user are his own and those of his groups: $1 is the user.
+const (
+	userGrants   = `(a.actor_id = $1 and a.type in ('UserProject', 'UserDomain'))`
+	groupGrants  = `(a.type in ('GroupProject', 'GroupDomain') and a.actor_id in (select m.group_id from user_group_membership m where m.user_id = $1))`
+	systemGrants = `(a.actor_id = $1 and a.type = 'UserSystem' or a.type = 'GroupSystem' and a.actor_id in (select m.group_id from user_group_membership m where m.user_id = $1))`
+
+	// implied closes the granted roles over implication; global roles alone
+	// are shown (keystone/assignment/core.py).
+	implied = `
+  union
+  select i.implied_role_id from implied_role i join granted g on g.role_id = i.prior_role_id
+)
+select r.id, r.name, r.domain_id from role r
+where r.id in (select role_id from granted) and r.domain_id = '` + NoDomain + `'
+order by r.name, r.id`
+
+	onProject = `with recursive up(id, parent_id, domain_id) as (
+  select p.id, p.parent_id, p.domain_id from project p where p.id = $2
+  union
+  select q.id, q.parent_id, q.domain_id from project q join up u on q.id = u.parent_id
+), granted(role_id) as (
+  select a.role_id from assignment a
+  where (` + userGrants + ` or ` + groupGrants + `)
+    and (a.target_id = $2 and a.inherited = $3 and a.type in ('UserProject', 'GroupProject')
+      or a.inherited = $4 and a.target_id <> $2
+        and (a.target_id in (select u.id from up u) or a.target_id in (select u.domain_id from up u)))` + implied
+
+	onDomain = `with recursive granted(role_id) as (
+  select a.role_id from assignment a
+  where (` + userGrants + ` or ` + groupGrants + `)
+    and a.target_id = $2 and a.inherited = $3 and a.type in ('UserDomain', 'GroupDomain')` + implied
+
+	onSystem = `with recursive granted(role_id) as (
+  select a.role_id from system_assignment a
+  where ` + systemGrants + ` and a.target_id = 'system' and a.inherited = $2` + implied
+)
+
+// RolesOnProject reads the effective global roles of a user on a project:
+// direct, by group, inherited from its ancestors and its domain, and implied.
+func RolesOnProject(userID, projectID string) db.Query[Role] {
+	return db.Query[Role]{Text: onProject, Args: []any{userID, projectID, false, true}, Scan: scanRole}
+}
+
+// RolesOnDomain reads the effective global roles of a user on a domain.
+func RolesOnDomain(userID, domainID string) db.Query[Role] {
+	return db.Query[Role]{Text: onDomain, Args: []any{userID, domainID, false}, Scan: scanRole}
+}
+
+// RolesOnSystem reads the effective roles of a user on the system.
+func RolesOnSystem(userID string) db.Query[Role] {
+	return db.Query[Role]{Text: onSystem, Args: []any{userID, false}, Scan: scanRole}
+}
+
+const (
+	// reach finds the projects on which a user holds any role: $1 the user,
+	// $2 false, $3 true.
+	reach = `with recursive direct(id) as (
+  select a.target_id from assignment a
+  where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $2 and a.type in ('UserProject', 'GroupProject')
+), source(id) as (
+  select a.target_id from assignment a
+  where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $3
+), down(id) as (
+  select p.id from project p
+  where p.parent_id in (select s.id from source s) or p.domain_id in (select s.id from source s)
+  union
+  select q.id from project q join down d on q.parent_id = d.id
+)
+`
+	reached = `select x.id from direct x union select y.id from down y`
+
+	domainIDs = `select a.target_id from assignment a
+where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $2 and a.type in ('UserDomain', 'GroupDomain')`
+)
+
+// ProjectList is what /v3/auth/projects shows: one batch of three reads.
+type ProjectList struct {
+	Projects *db.Result[resource.Project]
+	Tags     *db.Result[resource.Label]
+	Options  *db.Result[resource.Label]
+}
+
+// ProjectsOf queues the reads of the projects that a user has a role on.
+func ProjectsOf(b *db.Batch, userID string) ProjectList {
+	args := []any{userID, false, true}
+	return ProjectList{
+		Projects: db.Add(b, resource.ProjectsIn(reach, reached, args...)),
+		Tags:     db.Add(b, resource.TagsIn(reach, reached, args...)),
+		Options:  db.Add(b, resource.OptionsIn(reach, reached, args...)),
+	}
+}
+
+// DomainList is what /v3/auth/domains shows.
+type DomainList struct {
+	Domains *db.Result[resource.Domain]
+	Tags    *db.Result[resource.Label]
+	Options *db.Result[resource.Label]
+}
+
+// DomainsOf queues the reads of the domains that a user has a role on.
+func DomainsOf(b *db.Batch, userID string) DomainList {
+	args := []any{userID, false}
+	return DomainList{
+		Domains: db.Add(b, resource.DomainsIn("", domainIDs, args...)),
+		Tags:    db.Add(b, resource.TagsIn("", domainIDs, args...)),
+		Options: db.Add(b, resource.OptionsIn("", domainIDs, args...)),
+	}
+}

@@ -1,0 +1,107 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
+)
+
+// OptionImmutable is the id of the role option "immutable".
+const OptionImmutable = "IMMU"
+
+// CreateRole stores a role and, when immutable, its option.
+func CreateRole(ctx context.Context, c db.Conn, r Role, immutable bool) error {
+	domainID, extra := r.DomainID, r.Extra
+	if domainID == "" {
+		domainID = NoDomain
+	}
+	if extra == "" {
+		extra = "{}"
+	}
+	var b db.Batch
+	b.Exec(`insert into role (id, name, extra, domain_id, description) values ($1, $2, $3, $4, $5)`,
+		r.ID, r.Name, extra, domainID, r.Description)
+	if immutable {
+		b.Exec(`insert into role_option (role_id, option_id, option_value) values ($1, $2, $3)`, r.ID, OptionImmutable, "true")
+	}
+	err := c.Send(ctx, &b)
+	if errors.Is(err, db.ErrDuplicate) {
+		return fault.Duplicate("role", "Duplicate entry found with name %s", r.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("create role %s: %w", r.Name, err)
+	}
+	return nil
+}
+
+// RolesByName reads the global roles of a name: one or none.
+func RolesByName(name string) db.Query[Role] {
+	return db.Query[Role]{
+		Text: `select r.id, r.name, r.domain_id from role r where r.name = $1 and r.domain_id = $2`,
+		Args: []any{name, NoDomain},
+		Scan: scanRole,
+	}
+}
+
+// Imply makes every holder of prior hold implied too; twice is once.
+func Imply(ctx context.Context, c db.Conn, prior, implied string) error {
+	return once(ctx, c, "imply role "+implied,
+		`insert into implied_role (prior_role_id, implied_role_id) values ($1, $2)`, prior, implied)
+}
+
+// Unimply takes an implication back; a missing one is no error.
+func Unimply(ctx context.Context, c db.Conn, prior, implied string) error {
+	_, err := c.Exec(ctx, `delete from implied_role where prior_role_id = $1 and implied_role_id = $2`, prior, implied)
+	if err != nil {
+		return fmt.Errorf("remove implied role %s: %w", implied, err)
+	}
+	return nil
+}
+
+// Actor says who gets a grant.
+type Actor struct {
+	ID    string
+	Group bool
+}
+
+func (a Actor) kind(target string) string {
+	if a.Group {
+		return "Group" + target
+	}
+	return "User" + target
+}
+
+const insertGrant = `insert into assignment (type, actor_id, target_id, role_id, inherited) values ($1, $2, $3, $4, $5)`
+
+// GrantOnProject gives a role on a project; giving it twice is giving it once.
+func GrantOnProject(ctx context.Context, c db.Conn, a Actor, projectID, roleID string, inherited bool) error {
+	return once(ctx, c, "grant on project "+projectID, insertGrant, a.kind("Project"), a.ID, projectID, roleID, inherited)
+}
+
+// GrantOnDomain gives a role on a domain; giving it twice is giving it once.
+func GrantOnDomain(ctx context.Context, c db.Conn, a Actor, domainID, roleID string, inherited bool) error {
+	return once(ctx, c, "grant on domain "+domainID, insertGrant, a.kind("Domain"), a.ID, domainID, roleID, inherited)
+}
+
+// GrantOnSystem gives a role on the system; giving it twice is giving it once.
+func GrantOnSystem(ctx context.Context, c db.Conn, a Actor, roleID string) error {
+	return once(ctx, c, "grant on the system",
+		`insert into system_assignment (type, actor_id, target_id, role_id, inherited) values ($1, $2, $3, $4, $5)`,
+		a.kind("System"), a.ID, "system", roleID, false)
+}
+
+// once inserts a row whose presence is success, inside a transaction of its
+// own: a failed insert would end the caller's on Postgres.
+func once(ctx context.Context, c db.Conn, what, text string, args ...any) error {
+	err := db.Savepoint(ctx, c, func(c db.Conn) error {
+		_, err := c.Exec(ctx, text, args...)
+		return err
+	})
+	if err != nil && !errors.Is(err, db.ErrDuplicate) {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
