@@ -1,0 +1,92 @@
+// Package conf reads keystone.conf, in the dialect of oslo.config, into typed
+// sections: one struct a section, one field an option, the tags of a field
+// carrying its name, default, bounds, choices and older names.
+package conf
+
+// Config is everything that the files and the environment say.
+type Config struct {
+	Default                    DefaultSection             `ini:"DEFAULT"`
+	API                        API                        `ini:"api"`
+	ApplicationCredential      ApplicationCredential      `ini:"application_credential"`
+	Assignment                 Assignment                 `ini:"assignment"`
+	Auth                       Auth                       `ini:"auth"`
+	Catalog                    Catalog                    `ini:"catalog"`
+	Credential                 Credential                 `ini:"credential"`
+	DomainConfig               DomainConfig               `ini:"domain_config"`
+	EndpointFilter             EndpointFilter             `ini:"endpoint_filter"`
+	EndpointPolicy             EndpointPolicy             `ini:"endpoint_policy"`
+	Federation                 Federation                 `ini:"federation"`
+	FernetReceipts             FernetReceipts             `ini:"fernet_receipts"`
+	FernetTokens               FernetTokens               `ini:"fernet_tokens"`
+	Identity                   Identity                   `ini:"identity"`
+	IdentityMapping            IdentityMapping            `ini:"identity_mapping"`
+	JWTTokens                  JWTTokens                  `ini:"jwt_tokens"`
+	LDAP                       LDAP                       `ini:"ldap"`
+	OAuth1                     OAuth1                     `ini:"oauth1"`
+	OAuth2                     OAuth2                     `ini:"oauth2"`
+	Policy                     Policy                     `ini:"policy"`
+	Receipt                    Receipt                    `ini:"receipt"`
+	Resource                   Resource                   `ini:"resource"`
+	Revoke                     Revoke                     `ini:"revoke"`
+	Role                       Role                       `ini:"role"`
+	SAML                       SAML                       `ini:"saml"`
+	SecurityCompliance         SecurityCompliance         `ini:"security_compliance"`
+	ShadowUsers                ShadowUsers                `ini:"shadow_users"`
+	Token                      Token                      `ini:"token"`
+	TokenlessAuth              TokenlessAuth              `ini:"tokenless_auth"`
+	TOTP                       TOTP                       `ini:"totp"`
+	Trust                      Trust                      `ini:"trust"`
+	UnifiedLimit               UnifiedLimit               `ini:"unified_limit"`
+	WSGI                       WSGI                       `ini:"wsgi"`
+	Cache                      Cache                      `ini:"cache"`
+	Database                   Database                   `ini:"database"`
+	OsloMessagingAMQP          OsloMessagingAMQP          `ini:"oslo_messaging_amqp"`
+	OsloMessagingKafka         OsloMessagingKafka         `ini:"oslo_messaging_kafka"`
+	OsloMessagingNotifications OsloMessagingNotifications `ini:"oslo_messaging_notifications"`
+	OsloMessagingRabbit        OsloMessagingRabbit        `ini:"oslo_messaging_rabbit"`
+	CORS                       CORS                       `ini:"cors"`
+	Healthcheck                Healthcheck                `ini:"healthcheck"`
+	OsloMiddleware             OsloMiddleware             `ini:"oslo_middleware"`
+	OsloPolicy                 OsloPolicy                 `ini:"oslo_policy"`
+	Profiler                   Profiler                   `ini:"profiler"`
+
+	KeystoneGo              KeystoneGo              `ini:"keystone_go"`
+	RateLimitGlobalIP       RateLimitGlobalIP       `ini:"rate_limit_global_ip"`
+	RateLimitUserAuth       RateLimitUserAuth       `ini:"rate_limit_user_auth"`
+	RateLimitTrustedProxies RateLimitTrustedProxies `ini:"rate_limit_trusted_proxies"`
+
+	// Protocols holds the sections named after a federation protocol, by name.
+	Protocols map[string]Protocol
+	// Files are the files that were read, in the order of their precedence,
+	// the weakest first.
+	Files []string
+	// Dirs are the folders in which a relative helper file (policy_file) is
+	// looked for, in this order.
+	Dirs []string
+	// Unknown are the options that no section has; they change nothing.
+	Unknown []Unknown
+	// WithoutEffect are the options that were set and are understood, but
+	// change nothing in this server.
+	WithoutEffect []Setting
+	// Deprecated are the options that were read under an older name, or that
+	// Python Keystone is about to drop.
+	Deprecated []Setting
+
+	settings []Setting
+}
+
+// Protocol is a section named after a federation protocol, such as [openid].
+type Protocol struct {
+	// RemoteIDAttribute is the request variable that names the identity
+	// provider.
+	RemoteIDAttribute string
+}
+
+// Default returns the configuration of an empty file.
+func Default() *Config {
+	c, err := Load(Sources{})
+	if err != nil {
+		panic("conf: a default in a struct tag is wrong: " + err.Error())
+	}
+	return c
+}

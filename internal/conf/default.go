@@ -1,0 +1,55 @@
+package conf
+
+// DefaultSection is the section [DEFAULT]; the tags hold each option's meaning.
+type DefaultSection struct {
+	AdminToken                 string   `ini:"admin_token" secret:"yes" help:"static shared secret that acts as is_admin without identity; skips policy; unset by default"`
+	PublicEndpoint             string   `ini:"public_endpoint" kind:"uri" effect:"yes" help:"base URL put in links, discovery and WWW-Authenticate; else derived from the request"`
+	MaxProjectTreeDepth        int      `ini:"max_project_tree_depth" default:"5" help:"deepest allowed project nesting below the domain"`
+	MaxParamSize               int      `ini:"max_param_size" default:"64" removal:"since 2025.1" help:"no effect any more; kept so old files load"`
+	MaxTokenSize               int      `ini:"max_token_size" default:"255" effect:"yes" help:"a longer Fernet token is only logged, never refused"`
+	ListLimit                  *int     `ini:"list_limit" effect:"yes" help:"global default page size for collections"`
+	MaxDBLimit                 int      `ini:"max_db_limit" default:"1000" min:"0" effect:"yes" help:"hard upper bound of any page, even when the client asks for more"`
+	StrictPasswordCheck        bool     `ini:"strict_password_check" default:"False" effect:"yes" help:"too long password: 403 when true, silently cut when false"`
+	InsecureDebug              bool     `ini:"insecure_debug" default:"False" effect:"yes" help:"puts real reasons in 401/403/500 messages"`
+	DefaultPublisherID         string   `ini:"default_publisher_id" help:"publisher id of notifications; default host-based"`
+	NotificationFormat         string   `ini:"notification_format" default:"cadf" choices:"basic,cadf" help:"shape of emitted events"`
+	NotificationOptOut         []string `ini:"notification_opt_out" kind:"multi" default:"identity.authenticate.success,identity.authenticate.pending" help:"event types not to emit (repeatable)"`
+	Debug                      bool     `ini:"debug" default:"False" effect:"yes" help:"debug logging"`
+	LogConfigAppend            string   `ini:"log_config_append" was:"DEFAULT/log-config,DEFAULT/log_config" help:"Python logging config file"`
+	LogDateFormat              string   `ini:"log_date_format" default:"%Y-%m-%d %H:%M:%S" effect:"yes" help:"time format (strftime)"`
+	LogFile                    string   `ini:"log_file" was:"DEFAULT/logfile" effect:"yes" help:"log file"`
+	LogDir                     string   `ini:"log_dir" was:"DEFAULT/logdir" effect:"yes" help:"log directory"`
+	WatchLogFile               bool     `ini:"watch_log_file" default:"False" help:"reopen when rotated"`
+	UseSyslog                  bool     `ini:"use_syslog" default:"False" help:"log to syslog"`
+	UseJournal                 bool     `ini:"use_journal" default:"False" help:"log to journald"`
+	SyslogLogFacility          string   `ini:"syslog_log_facility" default:"LOG_USER" help:"syslog facility"`
+	UseJSON                    bool     `ini:"use_json" default:"False" effect:"yes" help:"JSON log lines"`
+	UseStderr                  bool     `ini:"use_stderr" default:"False" effect:"yes" help:"also stderr"`
+	UseEventlog                bool     `ini:"use_eventlog" default:"False" help:"Python log formatting: use eventlog"`
+	LogRotateInterval          int      `ini:"log_rotate_interval" default:"1" help:"rotation interval"`
+	LogRotateIntervalType      string   `ini:"log_rotate_interval_type" default:"days" choices:"Seconds,Minutes,Hours,Days,Weekday,Midnight" anycase:"yes" help:"interval unit"`
+	MaxLogfileCount            int      `ini:"max_logfile_count" default:"30" help:"rotated files kept"`
+	MaxLogfileSizeMB           int      `ini:"max_logfile_size_mb" default:"200" help:"size per file"`
+	LogRotationType            string   `ini:"log_rotation_type" default:"none" choices:"interval,size,none" help:"built-in rotation"`
+	LoggingContextFormatString string   `ini:"logging_context_format_string" default:"%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s [%(global_request_id)s %(request_id)s %(user_identity)s] %(instance)s%(message)s" help:"Python log formatting: logging context format string"`
+	LoggingDefaultFormatString string   `ini:"logging_default_format_string" default:"%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s [-] %(instance)s%(message)s" help:"Python log formatting: logging default format string"`
+	LoggingDebugFormatSuffix   string   `ini:"logging_debug_format_suffix" default:"%(funcName)s %(pathname)s:%(lineno)d" help:"Python log formatting: logging debug format suffix"`
+	LoggingExceptionPrefix     string   `ini:"logging_exception_prefix" default:"%(asctime)s.%(msecs)03d %(process)d ERROR %(name)s %(instance)s" help:"Python log formatting: logging exception prefix"`
+	LoggingUserIdentityFormat  string   `ini:"logging_user_identity_format" default:"%(user)s %(project)s %(domain)s %(system_scope)s %(user_domain)s %(project_domain)s" help:"Python log formatting: logging user identity format"`
+	DefaultLogLevels           []string `ini:"default_log_levels" default:"amqp=WARN,amqplib=WARN,boto=WARN,qpid=WARN,sqlalchemy=WARN,suds=INFO,oslo.messaging=INFO,oslo_messaging=INFO,iso8601=WARN,requests.packages.urllib3.connectionpool=WARN,urllib3.connectionpool=WARN,websocket=WARN,requests.packages.urllib3.util.retry=WARN,urllib3.util.retry=WARN,keystonemiddleware=WARN,routes.middleware=WARN,stevedore=WARN,taskflow=WARN,keystoneauth=WARN,oslo.cache=INFO,oslo_policy=INFO,dogpile.core.dogpile=INFO" help:"per Python logger levels"`
+	PublishErrors              bool     `ini:"publish_errors" default:"False" help:"Python log formatting: publish errors"`
+	InstanceFormat             string   `ini:"instance_format" default:"[instance: %(uuid)s] " help:"Python log formatting: instance format"`
+	InstanceUuidFormat         string   `ini:"instance_uuid_format" default:"[instance: %(uuid)s] " help:"Python log formatting: instance uuid format"`
+	RateLimitInterval          int      `ini:"rate_limit_interval" default:"0" help:"log rate limiting"`
+	RateLimitBurst             int      `ini:"rate_limit_burst" default:"0" help:"log rate limiting"`
+	RateLimitExceptLevel       string   `ini:"rate_limit_except_level" default:"CRITICAL" help:"log rate limiting"`
+	FatalDeprecations          bool     `ini:"fatal_deprecations" default:"False" help:"Python log formatting: fatal deprecations"`
+	RPCConnPoolSize            int      `ini:"rpc_conn_pool_size" default:"30" min:"1" was:"DEFAULT/rpc_conn_pool_size" help:"RPC setting, keystone has no RPC"`
+	ConnPoolMinSize            int      `ini:"conn_pool_min_size" default:"2" help:"RPC setting, keystone has no RPC"`
+	ConnPoolTTL                int      `ini:"conn_pool_ttl" default:"1200" help:"RPC setting, keystone has no RPC"`
+	ExecutorThreadPoolSize     int      `ini:"executor_thread_pool_size" default:"64" was:"DEFAULT/rpc_thread_pool_size" help:"RPC setting, keystone has no RPC"`
+	RPCResponseTimeout         int      `ini:"rpc_response_timeout" default:"60" help:"RPC setting, keystone has no RPC"`
+	TransportURL               string   `ini:"transport_url" default:"rabbit://" secret:"yes" help:"broker URL fallback"`
+	ControlExchange            string   `ini:"control_exchange" default:"keystone" help:"exchange name (keystone)"`
+	RPCPingEnabled             bool     `ini:"rpc_ping_enabled" default:"False" help:"RPC setting, keystone has no RPC"`
+}

@@ -1,0 +1,7 @@
+package conf
+
+// EndpointFilter is the section [endpoint_filter]; the tags hold each option's meaning.
+type EndpointFilter struct {
+	Driver                       string `ini:"driver" default:"sql" effect:"default" help:"backend choice; only sql ships, warn on anything else"`
+	ReturnAllEndpointsIfNoFilter bool   `ini:"return_all_endpoints_if_no_filter" default:"True" help:"whole catalog when a project has no filter; else empty catalog"`
+}

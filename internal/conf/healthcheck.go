@@ -1,0 +1,10 @@
+package conf
+
+// Healthcheck is the section [healthcheck]; the tags hold each option's meaning.
+type Healthcheck struct {
+	Path               string   `ini:"path" default:"/healthcheck" removal:"yes" help:"path (keystone mounts at /healthcheck anyway)"`
+	Detailed           bool     `ini:"detailed" default:"False" help:"verbose answer"`
+	Backends           []string `ini:"backends" default:"" help:"checks to run"`
+	DisableByFilePath  string   `ini:"disable_by_file_path" help:"file whose presence makes it answer 503"`
+	DisableByFilePaths []string `ini:"disable_by_file_paths" default:"" help:"port:file pairs for the same"`
+}

@@ -1,0 +1,19 @@
+package conf
+
+// KeystoneGo is the section [keystone_go]: what Python Keystone leaves to the
+// web server in front of it. Python ignores the section.
+type KeystoneGo struct {
+	Listen                []string `ini:"listen" default:":5000" effect:"yes" help:"addresses to serve the Identity API on, host:port, comma-separated"`
+	AdminListen           string   `ini:"admin_listen" default:"127.0.0.1:5009" effect:"yes" help:"address of the metrics listener; empty switches it off"`
+	PathPrefix            string   `ini:"path_prefix" default:"" effect:"yes" help:"path under which the API is mounted, such as /identity"`
+	AllowNewerSchema      bool     `ini:"allow_newer_schema" default:"false" effect:"yes" help:"start although the database is at a schema revision that this release does not know"`
+	HashSlots             int      `ini:"hash_slots" default:"0" min:"0" max:"1024" effect:"yes" help:"password hashes computed at one time; 0 means half the cores, at least 1"`
+	HashQueue             int      `ini:"hash_queue" default:"0" min:"0" max:"1000000" effect:"yes" help:"requests that may wait for a slot; 0 means 64 a slot; more are answered 503"`
+	HashWait              int      `ini:"hash_wait" default:"15" min:"1" max:"3600" effect:"yes" help:"seconds that a request may wait for a slot before it is answered 503"`
+	PasswordHashAlgorithm string   `ini:"password_hash_algorithm" default:"" choices:",argon2id" effect:"yes" help:"argon2id overrides [identity] password_hash_algorithm for new passwords; Python Keystone cannot read such hashes"`
+	Argon2Time            int      `ini:"argon2_time" default:"3" min:"1" max:"64" effect:"yes" help:"passes over the memory"`
+	Argon2Memory          int      `ini:"argon2_memory" default:"65536" min:"8" max:"4194304" effect:"yes" help:"memory of one hash in KiB"`
+	Argon2Threads         int      `ini:"argon2_threads" default:"1" min:"1" max:"64" effect:"yes" help:"lanes of one hash"`
+	DrainDelay            int      `ini:"drain_delay" default:"0" min:"0" max:"3600" effect:"yes" help:"seconds between SIGTERM and the end of accepting, for a balancer to look away"`
+	GracefulTimeout       int      `ini:"graceful_timeout" default:"25" min:"0" max:"3600" effect:"yes" help:"seconds that running requests have to end after that"`
+}

@@ -1,0 +1,182 @@
+package conf
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Path is a file to read, or a folder whose *.conf files are read in order.
+type Path struct {
+	Path string
+	Dir  bool
+}
+
+// Sources says what to read: Paths in the order of the command line, then
+// Files, then the *.conf files of Dirs, a later one over an earlier one; over
+// all of them the environment ("NAME=value" entries, as os.Environ gives).
+// Each path must exist.
+type Sources struct {
+	Paths []Path
+	Files []string
+	Dirs  []string
+	Env   []string
+}
+
+// Load reads the configuration. The error is a Faults with everything that is
+// wrong, from all files at once.
+func Load(s Sources) (*Config, error) {
+	l := &loader{
+		table: table(), env: environment(s.Env), config: &Config{Protocols: map[string]Protocol{}},
+		known: map[Name]result{}, active: map[Name]bool{}, blamed: map[Name]bool{},
+	}
+	l.read(s)
+	for _, o := range l.table.all {
+		l.set(o)
+	}
+	l.dynamic()
+	l.unknown()
+	l.check()
+	if len(l.faults) > 0 {
+		return nil, l.ordered()
+	}
+	return l.config, nil
+}
+
+type loader struct {
+	table  *optionTable
+	docs   []*document // the weakest first
+	heads  [][]header  // of each document
+	env    map[string]string
+	config *Config
+	known  map[Name]result
+	active map[Name]bool // being expanded, to notice circles
+	blamed map[Name]bool // options that have a fault already
+	faults Faults
+}
+
+func environment(entries []string) map[string]string {
+	m := map[string]string{}
+	for _, e := range entries {
+		if k, v, ok := strings.Cut(e, "="); ok {
+			m[k] = v
+		}
+	}
+	return m
+}
+
+func (l *loader) read(s Sources) {
+	paths := slices.Clone(s.Paths)
+	for _, f := range s.Files {
+		paths = append(paths, Path{Path: f})
+	}
+	for _, d := range s.Dirs {
+		paths = append(paths, Path{Path: d, Dir: true})
+	}
+	var dirs, files []string
+	for _, p := range paths {
+		p.Path = fixPath(p.Path, l.env["HOME"])
+		if p.Dir {
+			dirs = append(dirs, p.Path)
+			l.readDir(p.Path)
+			continue
+		}
+		files = append(files, p.Path)
+		l.readFile(p.Path)
+	}
+	for _, f := range slices.Backward(files) {
+		dirs = append(dirs, filepath.Dir(f))
+	}
+	for _, d := range append(dirs, standardDirs(l.env)...) {
+		if !slices.Contains(l.config.Dirs, d) {
+			l.config.Dirs = append(l.config.Dirs, d)
+		}
+	}
+}
+
+func (l *loader) readDir(dir string) {
+	found, _ := filepath.Glob(filepath.Join(escapeGlob(dir), "*.conf"))
+	if len(found) == 0 {
+		if _, err := filepath.EvalSymlinks(dir); err != nil {
+			l.faults = append(l.faults, Fault{File: dir, Message: "cannot read the folder: " + reason(err)})
+		}
+	}
+	slices.Sort(found)
+	for _, f := range found {
+		if name := filepath.Base(f); name[0] != '.' {
+			l.readFile(f)
+		}
+	}
+}
+
+func (l *loader) readFile(file string) {
+	d, heads, faults := readDocument(file)
+	l.faults = append(l.faults, faults...)
+	if d != nil {
+		l.docs, l.heads = append(l.docs, d), append(l.heads, heads)
+		l.config.Files = append(l.config.Files, file)
+	}
+}
+
+// set reads one option into its field.
+func (l *loader) set(o *Option) {
+	r := l.value(o)
+	if r.value != nil {
+		reflect.ValueOf(l.config).Elem().FieldByIndex(o.fieldIndex).Set(fieldValue(o, r.value))
+	}
+	setting := Setting{Name: o.Name, Value: r.value, Secret: o.Secret}
+	if r.from != nil {
+		setting.File, setting.Line = r.from.file, r.from.line
+		if o.Effect == "" || o.Effect == "default" && r.isDefault == false {
+			l.config.WithoutEffect = append(l.config.WithoutEffect, setting)
+		}
+		if r.was != nil || o.Removal != "" {
+			old := setting
+			old.Was, old.Removal = r.was, o.Removal
+			l.config.Deprecated = append(l.config.Deprecated, old)
+		}
+	}
+	l.config.settings = append(l.config.settings, setting)
+}
+
+// ordered gives the faults by file, in the order of reading, and line.
+func (l *loader) ordered() Faults {
+	rank := map[string]int{}
+	for i, f := range l.config.Files {
+		rank[f] = i + 1
+	}
+	slices.SortStableFunc(l.faults, func(a, b Fault) int {
+		if d := rank[a.File] - rank[b.File]; d != 0 {
+			return d
+		}
+		return a.Line - b.Line
+	})
+	return l.faults
+}
+
+// reason gives an operating system's error without the path, which the
+// message has already.
+func reason(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	switch {
+	case errors.Is(err, syscall.EISDIR):
+		return "it is a folder"
+	case errors.Is(err, fs.ErrNotExist):
+		return "it does not exist"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	}
+	return err.Error()
+}
+
+// sectionsOf lists the names that a document uses, sorted by line.
+func (d *document) sectionsOf() []Name {
+	return slices.SortedFunc(maps.Keys(d.lines), func(a, b Name) int { return d.lines[a][0] - d.lines[b][0] })
+}

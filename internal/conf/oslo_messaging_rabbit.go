@@ -1,0 +1,34 @@
+package conf
+
+// OsloMessagingRabbit is the section [oslo_messaging_rabbit]; the tags hold each option's meaning.
+type OsloMessagingRabbit struct {
+	AMQPDurableQueues                bool    `ini:"amqp_durable_queues" default:"False" help:"RabbitMQ client setting (only when events go to a broker)"`
+	AMQPAutoDelete                   bool    `ini:"amqp_auto_delete" default:"False" was:"DEFAULT/amqp_auto_delete" help:"RabbitMQ client setting (only when events go to a broker)"`
+	SSL                              bool    `ini:"ssl" default:"False" was:"oslo_messaging_rabbit/rabbit_use_ssl" help:"RabbitMQ client setting (only when events go to a broker)"`
+	SSLVersion                       string  `ini:"ssl_version" default:"" was:"oslo_messaging_rabbit/kombu_ssl_version" help:"RabbitMQ client setting (only when events go to a broker)"`
+	SSLKeyFile                       string  `ini:"ssl_key_file" default:"" was:"oslo_messaging_rabbit/kombu_ssl_keyfile" help:"RabbitMQ client setting (only when events go to a broker)"`
+	SSLCertFile                      string  `ini:"ssl_cert_file" default:"" was:"oslo_messaging_rabbit/kombu_ssl_certfile" help:"RabbitMQ client setting (only when events go to a broker)"`
+	SSLCAFile                        string  `ini:"ssl_ca_file" default:"" was:"oslo_messaging_rabbit/kombu_ssl_ca_certs" help:"RabbitMQ client setting (only when events go to a broker)"`
+	SSLEnforceHostnameVerification   bool    `ini:"ssl_enforce_hostname_verification" default:"False" help:"RabbitMQ client setting (only when events go to a broker)"`
+	SSLEnforceFIPSMode               bool    `ini:"ssl_enforce_fips_mode" default:"False" help:"RabbitMQ client setting (only when events go to a broker)"`
+	HeartbeatInPthread               bool    `ini:"heartbeat_in_pthread" default:"False" help:"RabbitMQ client setting (only when events go to a broker)"`
+	KombuReconnectDelay              float64 `ini:"kombu_reconnect_delay" default:"1.0" min:"0.0" max:"4.5" was:"DEFAULT/kombu_reconnect_delay" help:"RabbitMQ client setting (only when events go to a broker)"`
+	KombuCompression                 string  `ini:"kombu_compression" help:"RabbitMQ client setting (only when events go to a broker)"`
+	KombuMissingConsumerRetryTimeout int     `ini:"kombu_missing_consumer_retry_timeout" default:"60" was:"oslo_messaging_rabbit/kombu_reconnect_timeout" help:"RabbitMQ client setting (only when events go to a broker)"`
+	KombuFailoverStrategy            string  `ini:"kombu_failover_strategy" default:"round-robin" choices:"round-robin,shuffle" help:"RabbitMQ client setting (only when events go to a broker)"`
+	RabbitLoginMethod                string  `ini:"rabbit_login_method" default:"AMQPLAIN" choices:"PLAIN,AMQPLAIN,EXTERNAL,RABBIT-CR-DEMO" was:"DEFAULT/rabbit_login_method" help:"RabbitMQ client setting (only when events go to a broker)"`
+	RabbitRetryInterval              int     `ini:"rabbit_retry_interval" default:"1" help:"RabbitMQ client setting (only when events go to a broker)"`
+	RabbitRetryBackoff               int     `ini:"rabbit_retry_backoff" default:"2" was:"DEFAULT/rabbit_retry_backoff" help:"RabbitMQ client setting (only when events go to a broker)"`
+	RabbitIntervalMax                int     `ini:"rabbit_interval_max" default:"30" help:"RabbitMQ client setting (only when events go to a broker)"`
+	RabbitHAQueues                   bool    `ini:"rabbit_ha_queues" default:"False" was:"DEFAULT/rabbit_ha_queues" help:"RabbitMQ client setting (only when events go to a broker)"`
+	RabbitQuorumQueue                bool    `ini:"rabbit_quorum_queue" default:"False" help:"RabbitMQ client setting (only when events go to a broker)"`
+	RabbitQuorumDeliveryLimit        int     `ini:"rabbit_quorum_delivery_limit" default:"0" help:"RabbitMQ client setting (only when events go to a broker)"`
+	RabbitQuroumMaxMemoryLength      int     `ini:"rabbit_quroum_max_memory_length" default:"0" help:"RabbitMQ client setting (only when events go to a broker)"`
+	RabbitQuroumMaxMemoryBytes       int     `ini:"rabbit_quroum_max_memory_bytes" default:"0" help:"RabbitMQ client setting (only when events go to a broker)"`
+	RabbitTransientQueuesTTL         int     `ini:"rabbit_transient_queues_ttl" default:"1800" min:"1" help:"RabbitMQ client setting (only when events go to a broker)"`
+	RabbitQosPrefetchCount           int     `ini:"rabbit_qos_prefetch_count" default:"0" help:"RabbitMQ client setting (only when events go to a broker)"`
+	HeartbeatTimeoutThreshold        int     `ini:"heartbeat_timeout_threshold" default:"60" help:"RabbitMQ client setting (only when events go to a broker)"`
+	HeartbeatRate                    int     `ini:"heartbeat_rate" default:"2" help:"RabbitMQ client setting (only when events go to a broker)"`
+	DirectMandatoryFlag              bool    `ini:"direct_mandatory_flag" default:"True" removal:"yes" help:"RabbitMQ client setting (only when events go to a broker)"`
+	EnableCancelOnFailover           bool    `ini:"enable_cancel_on_failover" default:"False" help:"RabbitMQ client setting (only when events go to a broker)"`
+}

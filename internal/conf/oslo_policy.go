@@ -1,0 +1,15 @@
+package conf
+
+// OsloPolicy is the section [oslo_policy]; the tags hold each option's meaning.
+type OsloPolicy struct {
+	EnforceNewDefaults       bool     `ini:"enforce_new_defaults" default:"True" effect:"yes" help:"ignore deprecated check strings (true) or OR them in (false)"`
+	PolicyFile               string   `ini:"policy_file" default:"policy.yaml" effect:"yes" help:"override file, YAML or JSON, relative to config dirs"`
+	PolicyDefaultRule        string   `ini:"policy_default_rule" default:"default" effect:"yes" help:"rule used for unknown names"`
+	PolicyDirs               []string `ini:"policy_dirs" kind:"multi" default:"policy.d" effect:"yes" help:"extra override directories"`
+	RemoteContentType        string   `ini:"remote_content_type" default:"application/x-www-form-urlencoded" choices:"application/x-www-form-urlencoded,application/json" help:"http: check body type"`
+	RemoteSSLVerifyServerCrt bool     `ini:"remote_ssl_verify_server_crt" default:"False" help:"http: check verifies server"`
+	RemoteSSLCACrtFile       string   `ini:"remote_ssl_ca_crt_file" help:"http: check CA"`
+	RemoteSSLClientCrtFile   string   `ini:"remote_ssl_client_crt_file" help:"http: check client cert"`
+	RemoteSSLClientKeyFile   string   `ini:"remote_ssl_client_key_file" help:"http: check client key"`
+	RemoteTimeout            float64  `ini:"remote_timeout" default:"60" min:"0" help:"http: check timeout"`
+}

@@ -1,0 +1,13 @@
+package conf
+
+// Resource is the section [resource]; the tags hold each option's meaning.
+type Resource struct {
+	Driver                 string `ini:"driver" default:"sql" effect:"default" help:"backend choice; only sql ships, warn on anything else"`
+	Caching                bool   `ini:"caching" default:"True" was:"assignment/caching" help:"cache resource data when the global cache is on"`
+	CacheTime              *int   `ini:"cache_time" was:"assignment/cache_time" help:"TTL seconds for cached resource data; global TTL when unset"`
+	ListLimit              *int   `ini:"list_limit" was:"assignment/list_limit" help:"default page size for resource collections, over the global one"`
+	AdminProjectDomainName string `ini:"admin_project_domain_name" help:"domain of the admin project"`
+	AdminProjectName       string `ini:"admin_project_name" help:"tokens on this project carry is_admin_project true"`
+	ProjectNameURLSafe     string `ini:"project_name_url_safe" default:"off" choices:"off,new,strict" help:"forbid URL-reserved characters in project names: off, on write, or also at scoping"`
+	DomainNameURLSafe      string `ini:"domain_name_url_safe" default:"off" choices:"off,new,strict" help:"same for domain names"`
+}
