@@ -1,0 +1,196 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// busyWait is how long SQLite itself waits for a writer of another process.
+const busyWait = 5 * time.Second
+
+// liteDB is a SQLite file: one connection writes, several read.
+type liteDB struct {
+	write, read *sql.DB
+	wait        time.Duration
+	observe     func(Event)
+}
+
+func openSQLite(a address, c Config) (DB, error) {
+	path, busy, err := litePath(a)
+	if err != nil {
+		return nil, err
+	}
+	write, err := sql.Open("sqlite", liteDSN(path, busy, false))
+	if err != nil {
+		return nil, err
+	}
+	read, err := sql.Open("sqlite", liteDSN(path, busy, true))
+	if err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	write.SetMaxOpenConns(1)
+	n := max(4, min(c.MaxPoolSize, 2*runtime.NumCPU()))
+	read.SetMaxOpenConns(n)
+	read.SetMaxIdleConns(n)
+	return &liteDB{write: write, read: read, wait: c.PoolTimeout, observe: c.Observe}, nil
+}
+
+// litePath takes the file out of sqlite:///relative or sqlite:////absolute.
+// An in-memory database is refused: it would be gone at the end of db_sync.
+func litePath(a address) (path string, busy time.Duration, err error) {
+	if a.host != "" || a.user != "" || a.port != "" {
+		return "", 0, errors.New("a SQLite connection has three slashes and a path, or four and an absolute one: sqlite:////var/lib/keystone/keystone.db")
+	}
+	if a.database == "" || a.database == ":memory:" {
+		return "", 0, errors.New("a SQLite database in memory is lost with the process that makes it: name a file, sqlite:////var/lib/keystone/keystone.db")
+	}
+	busy = busyWait
+	for k, v := range a.query {
+		switch k {
+		case "timeout":
+			s, err := strconv.ParseFloat(v[len(v)-1], 64)
+			if err != nil || s < 0 || s > 3600 {
+				return "", 0, errors.New("the timeout of a SQLite connection is a number of seconds")
+			}
+			busy = time.Duration(s * float64(time.Second))
+		case "check_same_thread", "cached_statements", "isolation_level", "detect_types":
+			// They tune Python's driver.
+		default:
+			return "", 0, fmt.Errorf("a SQLite connection takes no option %q", k)
+		}
+	}
+	path, err = filepath.Abs(a.database)
+	return path, busy, err
+}
+
+// liteDSN writes the name for the driver. A quoted name that is no column is
+// an error instead of a string (dqs), and like tells letters apart as it does
+// on the other engines.
+func liteDSN(path string, busy time.Duration, readOnly bool) string {
+	q := url.Values{
+		"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
+		"_journal_mode": {"WAL"},
+		"_synchronous":  {"NORMAL"},
+		"_foreign_keys": {"1"},
+		"_txlock":       {"immediate"},
+		"_dqs":          {"0"},
+		"_error_rc":     {"1"},
+		"_pragma":       {"case_sensitive_like(1)"},
+	}
+	if readOnly {
+		q.Set("_query_only", "1")
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
+}
+
+func (l *liteDB) Dialect() Dialect { return SQLite }
+
+func (l *liteDB) Close() {
+	// Readers first: the last connection folds the log into the file, and it
+	// has to be one that may write.
+	_ = l.read.Close()
+	_ = l.write.Close()
+}
+
+func (l *liteDB) Stats() PoolStats {
+	r, w := l.read.Stats(), l.write.Stats()
+	return PoolStats{
+		Max: r.MaxOpenConnections + 1, Open: r.OpenConnections + w.OpenConnections,
+		InUse: r.InUse + w.InUse, Idle: r.Idle + w.Idle,
+		Waits: r.WaitCount + w.WaitCount, Waited: r.WaitDuration + w.WaitDuration,
+	}
+}
+
+func (l *liteDB) watch(f func(Event)) DB {
+	w := *l
+	w.observe = both(l.observe, f)
+	return &w
+}
+
+// acquire waits for a connection, as long as the pool timeout allows.
+func (l *liteDB) acquire(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
+	limited, cancel := context.WithTimeout(ctx, l.wait)
+	defer cancel()
+	c, err := pool.Conn(limited)
+	switch {
+	case err == nil:
+		return c, nil
+	case ctx.Err() == nil && limited.Err() != nil:
+		return nil, asKind(ErrUnavailable, fmt.Errorf("no connection within %s", l.wait))
+	case errors.Is(err, sql.ErrConnDone) || err.Error() == "sql: database is closed":
+		return nil, asKind(ErrUnavailable, err)
+	}
+	return nil, liteError(ctx, err)
+}
+
+// Ping opens the writer, which makes the file and sets its journal.
+func (l *liteDB) Ping(ctx context.Context) error {
+	c, err := l.acquire(ctx, l.write)
+	if err != nil {
+		return err
+	}
+	defer free(c)
+	_, err = c.ExecContext(ctx, `select 1 from sqlite_master limit 1`)
+	return liteError(ctx, err)
+}
+
+func (l *liteDB) Query(ctx context.Context, text string, args ...any) (Rows, error) {
+	c, err := l.acquire(ctx, l.read)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := liteConn{c: c, observe: l.observe}.query(ctx, text, args)
+	if err != nil {
+		free(c)
+		return nil, err
+	}
+	rows.release = func() { free(c) }
+	return rows, nil
+}
+
+func (l *liteDB) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	c, err := l.acquire(ctx, l.write)
+	if err != nil {
+		return 0, err
+	}
+	defer free(c)
+	return liteConn{c: c, observe: l.observe}.Exec(ctx, text, args...)
+}
+
+// Send runs reads on one reader; with a write among them, all of them on the
+// writer and in one transaction.
+func (l *liteDB) Send(ctx context.Context, b *Batch) error {
+	pool := l.read
+	if b.writes > 0 {
+		pool = l.write
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	c, err := l.acquire(ctx, pool)
+	if err != nil {
+		return err
+	}
+	defer free(c)
+	start := time.Now()
+	quiet := liteConn{c: c}
+	if b.writes == 0 {
+		err = quiet.batch(ctx, b)
+	} else {
+		err = liteTx{liteConn: quiet}.unit(ctx, func(Conn) error { return quiet.batch(ctx, b) }, "begin immediate", "commit", "rollback")
+	}
+	note(l.observe, start, err, b.writes, b.texts()...)
+	return err
+}
+
+// free gives a connection back; its own error says only that it is gone.
+func free(c *sql.Conn) { _ = c.Close() }
