@@ -1,0 +1,68 @@
+#!/bin/bash
+# Makes ready what the tests need beside Go: a C compiler (for the race
+# detector), PostgreSQL's server programs, Python with venv, and in build/venv
+# the real OpenStack clients. Missing programs are installed on Debian and
+# Ubuntu by root or with passwordless sudo; elsewhere, and with
+# KEYSTONE_GO_NO_INSTALL=1, they are only named.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+compiles() { echo '#include <stdlib.h>' | "${CC:-cc}" -x c -c - -o /dev/null 2>/dev/null; }
+
+postgres() {
+  [ -n "${KEYSTONE_GO_TEST_POSTGRES:-}" ] && return
+  for dir in ${PATH//:/ } /usr/lib/postgresql/*/bin; do
+    [ -x "$dir/initdb" ] && [ -x "$dir/postgres" ] && return
+  done
+  return 1
+}
+
+# python prints the first Python that the clients run on and that can make a
+# virtual environment.
+python() {
+  for p in python3 /usr/bin/python3 python3.{14,13,12,11}; do
+    if "$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      echo "$p"
+      return
+    fi
+  done
+  return 1
+}
+
+missing() {
+  compiles || echo "gcc libc6-dev"
+  postgres || echo "postgresql"
+  python >/dev/null || echo "python3 python3-venv"
+}
+
+command -v go >/dev/null || { echo "The tests need Go 1.26 or newer." >&2; exit 1; }
+
+packages=$(missing | xargs)
+if [ -n "$packages" ]; then
+  install="apt-get install -y --no-install-recommends $packages"
+  as=""
+  [ "$(id -u)" = 0 ] || as="sudo "
+  if ! command -v apt-get >/dev/null; then
+    echo "The tests need a C compiler, PostgreSQL's server programs (initdb and postgres) and Python 3.11 or newer with venv. Missing here, by Debian's names: $packages" >&2
+    exit 1
+  fi
+  if [ "${KEYSTONE_GO_NO_INSTALL:-}" = 1 ] || { [ -n "$as" ] && ! sudo -n true 2>/dev/null; }; then
+    echo "The tests need packages that are not installed. Install them, then run this again:" >&2
+    echo "  $as$install" >&2
+    exit 1
+  fi
+  echo "Installing what the tests need: $packages"
+  ${as:+sudo -n} apt-get update -qq
+  ${as:+sudo -n} env DEBIAN_FRONTEND=noninteractive ${install/install/install -qq} >/dev/null
+  packages=$(missing | xargs)
+  [ -z "$packages" ] || { echo "Still missing after the installation: $packages" >&2; exit 1; }
+fi
+
+want=$( (cat test/clients/requirements.txt; "$(python)" --version) | sha256sum | cut -c1-16)
+if [ "$(cat build/venv/.made-of 2>/dev/null)" != "$want" ]; then
+  echo "Making build/venv with the OpenStack clients"
+  rm -rf build/venv
+  "$(python)" -m venv build/venv
+  build/venv/bin/pip install -q --disable-pip-version-check -r test/clients/requirements.txt
+  echo "$want" > build/venv/.made-of
+fi
