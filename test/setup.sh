@@ -37,7 +37,8 @@ missing() {
 
 command -v go >/dev/null || { echo "The tests need Go 1.26 or newer." >&2; exit 1; }
 
-packages=$(missing | xargs)
+packages=$(missing)
+packages=${packages//$'\n'/ }
 if [ -n "$packages" ]; then
   install="apt-get install -y --no-install-recommends $packages"
   as=""
@@ -54,7 +55,7 @@ if [ -n "$packages" ]; then
   echo "Installing what the tests need: $packages"
   ${as:+sudo -n} apt-get update -qq
   ${as:+sudo -n} env DEBIAN_FRONTEND=noninteractive ${install/install/install -qq} >/dev/null
-  packages=$(missing | xargs)
+  packages=$(missing)
   [ -z "$packages" ] || { echo "Still missing after the installation: $packages" >&2; exit 1; }
 fi
 
