@@ -1,0 +1,83 @@
+// Package olog writes logs the way OpenStack's operators read them: oslo.log's
+// line, or its JSON. It also names requests and hides secrets.
+package olog
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"net/netip"
+)
+
+// Request is what a log line says about the request it belongs to. The fields
+// behind Addr are filled in once the caller is known; "" is unknown.
+type Request struct {
+	ID       string // req-<uuid>, our own
+	GlobalID string // the caller's req-<uuid>
+	Addr     netip.Addr
+
+	User, UserDomain       string
+	Project, ProjectDomain string
+	Domain                 string
+	System                 string
+}
+
+type requestKey struct{}
+
+// WithRequest returns a context whose log lines belong to the request.
+func WithRequest(ctx context.Context, r *Request) context.Context {
+	return context.WithValue(ctx, requestKey{}, r)
+}
+
+// FromContext gives the request of a context; an empty one where none is.
+func FromContext(ctx context.Context) *Request {
+	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
+		return r
+	}
+	return &Request{}
+}
+
+// NewRequestID makes an id of the form req-<uuid4>.
+func NewRequestID() string {
+	var u [16]byte
+	// rand.Read never fails (crypto/rand).
+	_, _ = rand.Read(u[:])
+	u[6] = u[6]&0x0f | 0x40
+	u[8] = u[8]&0x3f | 0x80
+	text := make([]byte, 40)
+	copy(text, "req-")
+	hex.Encode(text[4:12], u[:4])
+	text[12] = '-'
+	hex.Encode(text[13:17], u[4:6])
+	text[17] = '-'
+	hex.Encode(text[18:22], u[6:8])
+	text[22] = '-'
+	hex.Encode(text[23:27], u[8:10])
+	text[27] = '-'
+	hex.Encode(text[28:], u[10:])
+	return string(text)
+}
+
+// nameKey is the attribute that names a line's logger.
+const nameKey = "logger"
+
+// Name sets the logger's name that a line shows, such as keystone.access.
+func Name(name string) slog.Attr { return slog.String(nameKey, name) }
+
+// Secret is a string that no log, error or JSON shows.
+type Secret string
+
+const hidden = "***"
+
+// String hides the secret from fmt.
+func (Secret) String() string { return hidden }
+
+// GoString hides the secret from fmt's %#v.
+func (Secret) GoString() string { return hidden }
+
+// LogValue hides the secret from slog.
+func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// MarshalText hides the secret from encoders.
+func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }

@@ -1,0 +1,138 @@
+package olog_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/keystone-go/keystone-go/internal/olog"
+)
+
+// kolla is the shape by which kolla's fluentd takes a line of keystone.log
+// apart; a line that does not match is glued to the one before.
+var kolla = regexp.MustCompile(`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3} (?P<pid>\d+) (?P<level>[A-Z]+) (?P<logger>\S+) ` +
+	`\[(?:-|(?P<global>None|req-[0-9a-f-]{36}) (?P<req>None|req-[0-9a-f-]{36}) (?P<user>\S+) (?P<project>\S+) (?P<domain>\S+) (?P<system>\S+) (?P<udomain>\S+) (?P<pdomain>\S+))\] (?P<text>.*)$`)
+
+func logged(t *testing.T, o olog.Options, f func(*slog.Logger)) string {
+	t.Helper()
+	var b bytes.Buffer
+	o.PID = 42
+	f(slog.New(olog.New(&b, o)))
+	return b.String()
+}
+
+func TestLineMatchesKolla(t *testing.T) {
+	full := &olog.Request{ID: olog.NewRequestID(), GlobalID: olog.NewRequestID(), User: "u1", Project: "p1", Domain: "d1", System: "all", UserDomain: "default", ProjectDomain: "acme"}
+	bare := &olog.Request{ID: olog.NewRequestID()}
+	odd := &olog.Request{ID: olog.NewRequestID(), User: "cn=x y] z\n"}
+	cases := []struct {
+		name string
+		req  *olog.Request
+		want map[string]string
+	}{
+		{"no request", nil, map[string]string{"pid": "42", "level": "WARNING", "logger": "keystone", "text": "hello k=v"}},
+		{"anonymous", bare, map[string]string{"global": "None", "req": bare.ID, "user": "-", "project": "-", "domain": "-", "system": "-", "udomain": "-", "pdomain": "-"}},
+		{"scoped", full, map[string]string{"global": full.GlobalID, "req": full.ID, "user": "u1", "project": "p1", "domain": "d1", "system": "all", "udomain": "default", "pdomain": "acme"}},
+		{"odd user", odd, map[string]string{"req": odd.ID, "project": "-"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := t.Context()
+			if c.req != nil {
+				ctx = olog.WithRequest(ctx, c.req)
+			}
+			line := logged(t, olog.Options{}, func(l *slog.Logger) { l.WarnContext(ctx, "hello", "k", "v") })
+			m := kolla.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+			if m == nil {
+				t.Fatalf("no match: %q", line)
+			}
+			for name, want := range c.want {
+				if got := m[kolla.SubexpIndex(name)]; got != want {
+					t.Errorf("%s: got %q, want %q in %q", name, got, want, line)
+				}
+			}
+		})
+	}
+}
+
+func TestLineCannotBeForged(t *testing.T) {
+	forged := "x\n2026-01-01 00:00:00.000 1 INFO keystone [-] all is well\u2028\x1b[2J"
+	out := logged(t, olog.Options{}, func(l *slog.Logger) {
+		l.Error(forged, "name", forged, "other", "a\nb", olog.Stack([]byte(forged)))
+	})
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if strings.ContainsAny(out, "\x1b\u2028") || len(lines) != 3 {
+		t.Fatalf("got %d lines: %q", len(lines), out)
+	}
+	for _, l := range lines[1:] {
+		if kolla.MatchString(l) {
+			t.Errorf("a line of the stack looks like a record: %q", l)
+		}
+	}
+}
+
+func TestLevelsNamesGroups(t *testing.T) {
+	out := logged(t, olog.Options{}, func(l *slog.Logger) {
+		l.Debug("unseen")
+		l.With(olog.Name("keystone.access"), "a", 1).WithGroup("g").Info("seen", "b", true)
+	})
+	if !strings.Contains(out, " 42 INFO keystone.access [-] seen a=1 g.b=true\n") || strings.Contains(out, "unseen") {
+		t.Errorf("got %q", out)
+	}
+	if out := logged(t, olog.Options{Debug: true}, func(l *slog.Logger) { l.Debug("seen") }); !strings.Contains(out, " DEBUG ") {
+		t.Errorf("debug: got %q", out)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	req := &olog.Request{ID: olog.NewRequestID(), User: "u1"}
+	out := logged(t, olog.Options{JSON: true}, func(l *slog.Logger) {
+		l.ErrorContext(olog.WithRequest(t.Context(), req), "né\n", "n", 3, olog.Name("keystone.api"))
+	})
+	var got map[string]any
+	if err := json.Unmarshal([]byte(out), &got); err != nil || strings.Count(out, "\n") != 1 {
+		t.Fatalf("%v in %q", err, out)
+	}
+	for k, want := range map[string]any{"message": "né\n", "name": "keystone.api", "levelname": "ERROR", "process": 42.0, "request_id": req.ID, "global_request_id": nil, "user_id": "u1", "project_id": nil} {
+		if got[k] != want {
+			t.Errorf("%s: got %v, want %v", k, got[k], want)
+		}
+	}
+	if extra, _ := got["extra"].(map[string]any); extra["n"] != 3.0 {
+		t.Errorf("extra: got %v", got["extra"])
+	}
+}
+
+func TestSecretHides(t *testing.T) {
+	s := olog.Secret("hunter2")
+	asJSON, err := json.Marshal(map[string]any{"s": s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := []string{
+		fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %s %q", s, s, s, s, s), fmt.Sprintf("%+v", struct{ S olog.Secret }{s}), string(asJSON),
+		logged(t, olog.Options{}, func(l *slog.Logger) { l.Info("x", "s", s) }),
+		logged(t, olog.Options{JSON: true}, func(l *slog.Logger) { l.Info("x", "s", s) }),
+	}
+	for _, out := range shown {
+		if strings.Contains(out, "hunter2") {
+			t.Errorf("shown: %q", out)
+		}
+	}
+}
+
+func TestRequestIDs(t *testing.T) {
+	form := regexp.MustCompile(`^req-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	seen := map[string]bool{}
+	for range 100 {
+		id := olog.NewRequestID()
+		if !form.MatchString(id) || seen[id] {
+			t.Fatalf("got %q", id)
+		}
+		seen[id] = true
+	}
+}
