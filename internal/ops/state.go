@@ -1,0 +1,110 @@
+package ops
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/passhash"
+)
+
+// Sources are asked at every scrape; a nil one is left out.
+type Sources struct {
+	Pool     func() db.PoolStats
+	Gate     func() passhash.Stats
+	Limiters func() []Limiter
+	Keys     func() []Keys
+
+	Version, Revision, GoVersion string
+}
+
+// Limiter is the state of one limiter's store.
+type Limiter struct {
+	Name, Backend string
+	Entries       int
+	Evictions     uint64
+	Errors        uint64
+}
+
+// Keys is the state of one key repository.
+type Keys struct {
+	Repository string // fernet_tokens, fernet_receipts, credential
+	Count      int
+	PrimaryID  string
+	PrimaryAge time.Duration
+}
+
+// state turns the sources into metrics when it is asked.
+type state struct{ Sources }
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+var (
+	poolAcquired = desc("keystone_db_pool_acquired_connections", "Connections in use.")
+	poolIdle     = desc("keystone_db_pool_idle_connections", "Connections open and idle.")
+	poolMax      = desc("keystone_db_pool_max_connections", "Connections allowed.")
+	poolWaits    = desc("keystone_db_pool_acquire_waits_total", "Times a request had to wait for a connection.")
+	poolWaited   = desc("keystone_db_pool_acquire_wait_seconds_total", "Time spent waiting for connections.")
+
+	hashSlots   = desc("keystone_password_hash_slots_in_use", "Password hashes being computed.")
+	hashWaiting = desc("keystone_password_hash_waiting", "Callers in the queue for a hash.")
+	hashDone    = desc("keystone_password_hashes_total", "Password hashes computed.")
+	hashRefused = desc("keystone_password_hash_refused_total", "Callers turned away by a full or slow queue.")
+
+	storeEntries   = desc("keystone_rate_limit_store_entries", "Keys that a limiter remembers.", "limiter", "backend")
+	storeEvictions = desc("keystone_rate_limit_store_evictions_total", "Keys forgotten before they were full again.", "limiter", "backend")
+	storeErrors    = desc("keystone_rate_limit_store_errors_total", "Failures of a limiter's store.", "limiter", "backend")
+
+	fernetKeys    = desc("keystone_fernet_keys", "Keys in a repository.", "repository")
+	fernetPrimary = desc("keystone_fernet_primary_key_info", "The key that is used to issue; always 1.", "repository", "key_id")
+	fernetAge     = desc("keystone_fernet_key_age_seconds", "Age of the primary key.", "repository")
+
+	buildInfo = desc("keystone_build_info", "The program; always 1.", "version", "revision", "goversion")
+)
+
+// Describe sends nothing: which metrics there are depends on the sources.
+func (s *state) Describe(chan<- *prometheus.Desc) {}
+
+func (s *state) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	counter := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+	}
+	gauge(buildInfo, 1, s.Version, s.Revision, s.GoVersion)
+	if s.Pool != nil {
+		p := s.Pool()
+		gauge(poolAcquired, float64(p.InUse))
+		gauge(poolIdle, float64(p.Idle))
+		gauge(poolMax, float64(p.Max))
+		counter(poolWaits, float64(p.Waits))
+		counter(poolWaited, p.Waited.Seconds())
+	}
+	if s.Gate != nil {
+		g := s.Gate()
+		gauge(hashSlots, float64(g.Running))
+		gauge(hashWaiting, float64(g.Waiting))
+		counter(hashDone, float64(g.Done))
+		counter(hashRefused, float64(g.Refused))
+	}
+	if s.Limiters != nil {
+		for _, l := range s.Limiters() {
+			gauge(storeEntries, float64(l.Entries), l.Name, l.Backend)
+			counter(storeEvictions, float64(l.Evictions), l.Name, l.Backend)
+			counter(storeErrors, float64(l.Errors), l.Name, l.Backend)
+		}
+	}
+	if s.Keys != nil {
+		for _, k := range s.Keys() {
+			gauge(fernetKeys, float64(k.Count), k.Repository)
+			if k.PrimaryID != "" {
+				gauge(fernetPrimary, 1, k.Repository, k.PrimaryID)
+				gauge(fernetAge, k.PrimaryAge.Seconds(), k.Repository)
+			}
+		}
+	}
+}
