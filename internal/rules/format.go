@@ -53,7 +53,7 @@ func newTemplate(text string) template {
 		if p.whole && taken {
 			ok = false // the one argument is used up
 		}
-		taken = true
+		taken = taken || p.verb != '%'
 		if !ok {
 			p.bad = true
 			t.parts = append(t.parts, p)

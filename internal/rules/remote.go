@@ -104,15 +104,12 @@ func (m *Remote) ask(r *run, to string) (bool, error) {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return false, err
+		return false, bare(err)
 	}
 	req.Header.Set("Content-Type", kind)
 	res, err := c.Do(req)
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		return false, failed.Err // without the address, which may hold the target's values
-	}
 	if err != nil {
-		return false, err
+		return false, bare(err)
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
@@ -120,6 +117,14 @@ func (m *Remote) ask(r *run, to string) (bool, error) {
 		return false, err
 	}
 	return strings.Trim(string(text), `"`) == "True", nil
+}
+
+// bare leaves the address out of an error: it may hold the target's values.
+func bare(err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return failed.Err
+	}
+	return err
 }
 
 // question writes the body and names its type.

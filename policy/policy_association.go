@@ -1,0 +1,105 @@
+package policy
+
+// policyAssociationRules guard policy blobs on endpoints, services and regions.
+var policyAssociationRules = []Rule{
+	{
+		Name:        "identity:create_policy_association_for_endpoint",
+		Description: "make policy association for endpoint",
+		Check:       adminRequired,
+		ScopeTypes:  systemProject,
+		Deprecated:  &Deprecated{Check: adminRequired, Since: train},
+		Operations:  []string{"PUT /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/endpoints/{endpoint_id}"},
+	},
+	{
+		Name:        "identity:check_policy_association_for_endpoint",
+		Description: "test policy association for endpoint",
+		Check:       adminOrSystemReader,
+		ScopeTypes:  systemProject,
+		Deprecated:  &Deprecated{Check: adminRequired, Since: train},
+		Operations: []string{
+			"GET /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/endpoints/{endpoint_id}",
+			"HEAD /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/endpoints/{endpoint_id}",
+		},
+	},
+	{
+		Name:        "identity:delete_policy_association_for_endpoint",
+		Description: "remove policy association for endpoint",
+		Check:       adminRequired,
+		ScopeTypes:  systemProject,
+		Deprecated:  &Deprecated{Check: adminRequired, Since: train},
+		Operations:  []string{"DELETE /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/endpoints/{endpoint_id}"},
+	},
+	{
+		Name:        "identity:create_policy_association_for_service",
+		Description: "make policy association for service",
+		Check:       adminRequired,
+		ScopeTypes:  systemProject,
+		Deprecated:  &Deprecated{Check: adminRequired, Since: train},
+		Operations:  []string{"PUT /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/services/{service_id}"},
+	},
+	{
+		Name:        "identity:check_policy_association_for_service",
+		Description: "test policy association for service",
+		Check:       adminOrSystemReader,
+		ScopeTypes:  systemProject,
+		Deprecated:  &Deprecated{Check: adminRequired, Since: train},
+		Operations: []string{
+			"GET /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/services/{service_id}",
+			"HEAD /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/services/{service_id}",
+		},
+	},
+	{
+		Name:        "identity:delete_policy_association_for_service",
+		Description: "remove policy association for service",
+		Check:       adminRequired,
+		ScopeTypes:  systemProject,
+		Deprecated:  &Deprecated{Check: adminRequired, Since: train},
+		Operations:  []string{"DELETE /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/services/{service_id}"},
+	},
+	{
+		Name:        "identity:create_policy_association_for_region_and_service",
+		Description: "link policy to service in region",
+		Check:       adminRequired,
+		ScopeTypes:  systemProject,
+		Deprecated:  &Deprecated{Check: adminRequired, Since: train},
+		Operations:  []string{"PUT /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/services/{service_id}/regions/{region_id}"},
+	},
+	{
+		Name:        "identity:check_policy_association_for_region_and_service",
+		Description: "test policy link to service in region",
+		Check:       adminOrSystemReader,
+		ScopeTypes:  systemProject,
+		Deprecated:  &Deprecated{Check: adminRequired, Since: train},
+		Operations: []string{
+			"GET /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/services/{service_id}/regions/{region_id}",
+			"HEAD /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/services/{service_id}/regions/{region_id}",
+		},
+	},
+	{
+		Name:        "identity:delete_policy_association_for_region_and_service",
+		Description: "unlink policy from service in region",
+		Check:       adminRequired,
+		ScopeTypes:  systemProject,
+		Deprecated:  &Deprecated{Check: adminRequired, Since: train},
+		Operations:  []string{"DELETE /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/services/{service_id}/regions/{region_id}"},
+	},
+	{
+		Name:        "identity:get_policy_for_endpoint",
+		Description: "policy that applies to an endpoint",
+		Check:       adminOrSystemReader,
+		ScopeTypes:  systemProject,
+		Deprecated:  &Deprecated{Check: adminRequired, Since: train},
+		Operations: []string{
+			"GET /v3/endpoints/{endpoint_id}/OS-ENDPOINT-POLICY/policy",
+			"HEAD /v3/endpoints/{endpoint_id}/OS-ENDPOINT-POLICY/policy",
+		},
+	},
+	{
+		Name:        "identity:list_endpoints_for_policy",
+		Description: "endpoints a policy applies to",
+		Check:       adminOrSystemReader,
+		ScopeTypes:  systemProject,
+		Deprecated:  &Deprecated{Check: adminRequired, Since: train},
+		Operations:  []string{"GET /v3/policies/{policy_id}/OS-ENDPOINT-POLICY/endpoints"},
+	},
+}
