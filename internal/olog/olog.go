@@ -4,10 +4,10 @@ package olog
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"log/slog"
 	"net/netip"
+
+	"github.com/keystone-go/keystone-go/internal/uuid"
 )
 
 // Request is what a log line says about the request it belongs to. The fields
@@ -39,25 +39,7 @@ func FromContext(ctx context.Context) *Request {
 }
 
 // NewRequestID makes an id of the form req-<uuid4>.
-func NewRequestID() string {
-	var u [16]byte
-	// rand.Read never fails (crypto/rand).
-	_, _ = rand.Read(u[:])
-	u[6] = u[6]&0x0f | 0x40
-	u[8] = u[8]&0x3f | 0x80
-	text := make([]byte, 40)
-	copy(text, "req-")
-	hex.Encode(text[4:12], u[:4])
-	text[12] = '-'
-	hex.Encode(text[13:17], u[4:6])
-	text[17] = '-'
-	hex.Encode(text[18:22], u[6:8])
-	text[22] = '-'
-	hex.Encode(text[23:27], u[8:10])
-	text[27] = '-'
-	hex.Encode(text[28:], u[10:])
-	return string(text)
-}
+func NewRequestID() string { return "req-" + uuid.Text() }
 
 // nameKey is the attribute that names a line's logger.
 const nameKey = "logger"
