@@ -96,7 +96,7 @@ func GrantOnSystem(ctx context.Context, c db.Conn, a Actor, roleID string) error
 // once inserts a row whose presence is success, inside a transaction of its
 // own: a failed insert would end the caller's on Postgres.
 func once(ctx context.Context, c db.Conn, what, text string, args ...any) error {
-	err := db.Savepoint(ctx, c, func(c db.Conn) error {
+	err := db.Nested(ctx, c, func(c db.Conn) error {
 		_, err := c.Exec(ctx, text, args...)
 		return err
 	})

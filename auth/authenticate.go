@@ -1,0 +1,227 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/keystone-go/keystone-go/assignment"
+	"github.com/keystone-go/keystone-go/auth/method"
+	"github.com/keystone-go/keystone-go/auth/token"
+	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/resource"
+)
+
+// Authenticate logs a user in: see the package comment for its steps.
+func (s *Service) Authenticate(ctx context.Context, r Request) (*Identity, error) {
+	attempts, asked, err := s.firstBatch(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	project, domain, err := asked.resolve()
+	if err != nil {
+		return nil, s.waste(ctx, attempts, err)
+	}
+	proof, err := verifyAll(ctx, attempts)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.factors(r, &proof); err != nil {
+		return nil, err
+	}
+	return s.issue(ctx, r, proof, project, domain)
+}
+
+// firstBatch reads the accounts and the rows of the scope in one round trip.
+func (s *Service) firstBatch(ctx context.Context, r Request) ([]method.Attempt, target, error) {
+	wants := method.Wanted{Project: r.Scope.Kind == ScopeProject, Domain: r.Scope.Kind == ScopeDomain}
+	var b db.Batch
+	attempts := make([]method.Attempt, len(r.Methods))
+	for i, name := range r.Methods {
+		attempts[i] = s.methods[name].Parse(r.Payload[name], wants)
+		attempts[i].Queue(&b)
+	}
+	asked := r.Scope.queue(&b)
+	if b.Len() == 0 {
+		return attempts, asked, nil
+	}
+	if err := s.db.Send(ctx, &b); err != nil && !errors.Is(err, db.ErrBadValue) {
+		return nil, asked, fmt.Errorf("read the account of a login: %w", err)
+	} else if err != nil {
+		asked.bad = true
+	}
+	return attempts, asked, nil
+}
+
+// waste spends what the refused login would have cost and counts nothing.
+func (s *Service) waste(ctx context.Context, attempts []method.Attempt, refusal error) error {
+	for _, a := range attempts {
+		if err := a.Waste(ctx); err != nil {
+			return err
+		}
+	}
+	return refusal
+}
+
+// verifyAll runs the methods in the order asked; all must succeed and mean
+// the same user.
+func verifyAll(ctx context.Context, attempts []method.Attempt) (method.Proof, error) {
+	var sum method.Proof
+	for i, a := range attempts {
+		p, err := a.Verify(ctx)
+		if err != nil {
+			return sum, err
+		}
+		if i == 0 {
+			sum = p
+			continue
+		}
+		if p.Account.ID != sum.Account.ID {
+			return sum, fault.Denied("The methods name different users.")
+		}
+		sum = merge(sum, p)
+	}
+	if len(attempts) == 0 {
+		return sum, fault.Denied("The login names no user.")
+	}
+	return sum, nil
+}
+
+func merge(sum, p method.Proof) method.Proof {
+	for _, m := range p.Methods {
+		if !slices.Contains(sum.Methods, m) {
+			sum.Methods = append(sum.Methods, m)
+		}
+	}
+	if sum.Source == nil || p.Source != nil && p.Source.ExpiresAt.Before(sum.Source.ExpiresAt) {
+		sum.Source = p.Source
+	}
+	if sum.Settle == nil {
+		sum.Settle, sum.Settled = p.Settle, p.Settled
+	}
+	return sum
+}
+
+// grant is the second batch of a login: what the token will hold.
+type grant struct {
+	project   *db.Result[resource.Project] // the default project, where no scope was asked
+	roles     *db.Result[assignment.Role]
+	catalog   catalog.Reads
+	providers *db.Result[ServiceProvider]
+}
+
+// issue reads roles and catalog of the scope, holds the scope against them and
+// makes the token.
+func (s *Service) issue(ctx context.Context, r Request, p method.Proof, project *resource.Project, domain *resource.Domain) (*Identity, error) {
+	t := s.draft(r, p, project, domain)
+	byDefault := r.Scope.Kind == ScopeDefault && p.Account.DefaultProjectID != ""
+	if byDefault {
+		t.ProjectID = p.Account.DefaultProjectID
+	}
+	var b db.Batch
+	g := grant{providers: db.Add(&b, enabledProviders)}
+	if byDefault {
+		g.project = db.Add(&b, resource.ProjectByID(t.ProjectID))
+	}
+	roles, scoped := rolesOf(t)
+	if scoped {
+		g.roles = db.Add(&b, roles)
+		if r.Catalog {
+			g.catalog = catalog.Read(&b, t.ProjectID)
+		}
+	}
+	if p.Settle != nil {
+		p.Settle(&b)
+	}
+	if err := s.db.Send(ctx, &b); err != nil {
+		return nil, fmt.Errorf("read the roles of a login: %w", err)
+	}
+	if p.Settled != nil {
+		if err := p.Settled(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if byDefault {
+		if project = g.usableDefault(); project == nil {
+			t.ProjectID, scoped = "", false
+		}
+	}
+	return s.finish(r, p, t, g, scoped, project, domain)
+}
+
+// usableDefault gives the default project, or nil where the login must do
+// without: gone, disabled, or no role on it.
+func (g grant) usableDefault() *resource.Project {
+	p, err := g.project.One()
+	if err != nil || !p.Enabled || !p.IsDomain && !p.Domain.Enabled || len(g.roles.All()) == 0 {
+		return nil
+	}
+	return &p
+}
+
+func (s *Service) finish(r Request, p method.Proof, t *token.Token, g grant, scoped bool, project *resource.Project, domain *resource.Domain) (*Identity, error) {
+	id := &Identity{Token: t, Project: project, Domain: domain, ServiceProviders: g.providers.All()}
+	id.setUser(p.Account)
+	if scoped {
+		if id.Roles = g.roles.All(); len(id.Roles) == 0 {
+			return nil, fault.Denied("The user has no role on the requested scope.")
+		}
+		if r.Catalog {
+			s.addCatalog(id, g.catalog)
+		}
+	}
+	s.markAdminProject(id)
+	text, err := s.tokens.Issue(t)
+	if err != nil {
+		return nil, fmt.Errorf("issue a token: %w", err)
+	}
+	id.ID = text
+	return id, nil
+}
+
+// draft is the token before it is issued.
+func (s *Service) draft(r Request, p method.Proof, project *resource.Project, domain *resource.Domain) *token.Token {
+	t := &token.Token{
+		UserID:    p.Account.ID,
+		Methods:   p.Methods,
+		ExpiresAt: s.now().UTC().Add(s.Expiration).Truncate(time.Second),
+		AuditIDs:  []string{token.NewAuditID()},
+	}
+	if p.Source != nil {
+		t.ExpiresAt = p.Source.ExpiresAt
+		if p.Source.AuditID != "" {
+			t.AuditIDs = append(t.AuditIDs, p.Source.AuditID)
+		}
+	}
+	switch {
+	case r.Scope.Kind == ScopeSystem:
+		t.System = "all"
+	case project != nil:
+		t.ProjectID = project.ID
+	case domain != nil:
+		t.DomainID = domain.ID
+	}
+	return t
+}
+
+// ChangePassword sets a user's own password: the present one, which may have
+// expired, is proved as in a login (keystone/api/users.py).
+func (s *Service) ChangePassword(ctx context.Context, users PasswordChanger, userID, original, password string) error {
+	a := s.password.ForUser(userID, original)
+	var b db.Batch
+	a.Queue(&b)
+	if b.Len() > 0 {
+		if err := s.db.Send(ctx, &b); err != nil && !errors.Is(err, db.ErrBadValue) {
+			return fmt.Errorf("read the account of a password change: %w", err)
+		}
+	}
+	proof, err := a.Verify(ctx)
+	if err != nil {
+		return err
+	}
+	return users.ChangePassword(ctx, proof.Account, proof.Options, password)
+}

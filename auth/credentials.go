@@ -1,0 +1,69 @@
+package auth
+
+// Credentials are what policy rules may look at (keystone/common/context.py and
+// oslo.context): the `token` entry is the token's body without its catalog.
+func (id *Identity) Credentials() map[string]any {
+	if id.AdminToken {
+		return map[string]any{}
+	}
+	roles := make([]string, len(id.Roles))
+	for i, r := range id.Roles {
+		roles[i] = r.Name
+	}
+	c := map[string]any{
+		"user_id":           id.User.ID,
+		"user_domain_id":    id.User.DomainID,
+		"project_id":        nil,
+		"project_domain_id": nil,
+		"domain_id":         nil,
+		"system_scope":      nil,
+		"roles":             roles,
+		"is_admin_project":  id.IsAdminProject == nil || *id.IsAdminProject,
+		"token":             id.tokenMap(),
+	}
+	switch {
+	case id.Token.System != "":
+		c["system_scope"], c["system"] = id.Token.System, id.Token.System
+	case id.Domain != nil:
+		c["domain_id"], c["is_admin_project"] = id.Domain.ID, false
+	case id.Project != nil:
+		c["project_id"] = id.Project.ID
+		if !id.Project.IsDomain {
+			c["project_domain_id"] = id.Project.Domain.ID
+		}
+	}
+	return c
+}
+
+func refMap(id, name string) map[string]any { return map[string]any{"id": id, "name": name} }
+
+func (id *Identity) tokenMap() map[string]any {
+	roles := make([]any, len(id.Roles))
+	for i, r := range id.Roles {
+		roles[i] = refMap(r.ID, r.Name)
+	}
+	user := refMap(id.User.ID, id.User.Name)
+	user["domain"] = refMap(id.User.DomainID, id.User.DomainName)
+	user["password_expires_at"] = nil
+	if id.User.PasswordExpiresAt != nil {
+		user["password_expires_at"] = ISOMicro(*id.User.PasswordExpiresAt)
+	}
+	t := map[string]any{
+		"user": user, "methods": id.Token.Methods, "audit_ids": id.Token.AuditIDs,
+		"expires_at": isoZ(id.Token.ExpiresAt), "issued_at": isoZ(id.Token.IssuedAt),
+	}
+	switch {
+	case id.Token.System != "":
+		t["system"], t["roles"] = map[string]any{"all": true}, roles
+	case id.Domain != nil:
+		t["domain"], t["roles"] = refMap(id.Domain.ID, id.Domain.Name), roles
+	case id.Project != nil:
+		project := refMap(id.Project.ID, id.Project.Name)
+		project["domain"] = refMap(id.Project.Domain.ID, id.Project.Domain.Name)
+		t["project"], t["roles"], t["is_domain"] = project, roles, id.Project.IsDomain
+		if id.IsAdminProject != nil {
+			t["is_admin_project"] = *id.IsAdminProject
+		}
+	}
+	return t
+}

@@ -1,0 +1,200 @@
+package auth
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/keystone-go/keystone-go/assignment"
+	"github.com/keystone-go/keystone-go/auth/token"
+	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/resource"
+)
+
+// errStale is the 404 of a token that was good once: expired, revoked, its
+// user disabled (keystone/token/provider.py).
+var errStale = fault.New(fault.NotFound, "Failed to validate token")
+
+// errNoRoles is Python's TokenNotFound, without the token in its text.
+var errNoRoles = fault.New(fault.NotFound, "Could not find token.")
+
+// live holds the rows behind one or two tokens, read in one batch.
+type live struct {
+	accounts  *db.Result[identity.Account]
+	projects  *db.Result[resource.Project]
+	roles     map[*token.Token]*db.Result[assignment.Role]
+	events    *db.Result[event]
+	providers *db.Result[ServiceProvider]
+	catalogs  map[*token.Token]catalog.Reads
+}
+
+// queueLive adds the reads that tokens stand on: at most 9 statements for two
+// tokens, however many rows there are.
+func (s *Service) queueLive(b *db.Batch, tokens []*token.Token, wantCatalog func(*token.Token) bool) live {
+	l := live{roles: map[*token.Token]*db.Result[assignment.Role]{}, catalogs: map[*token.Token]catalog.Reads{}}
+	var users, scopes []string
+	for _, t := range tokens {
+		users = addOnce(users, t.UserID)
+		scopes = addOnce(scopes, t.ProjectID, t.DomainID)
+	}
+	l.accounts = db.Add(b, identity.AccountsByID(users))
+	if len(scopes) > 0 {
+		l.projects = db.Add(b, resource.ProjectsByID(scopes))
+	}
+	for _, t := range tokens {
+		if q, ok := rolesOf(t); ok {
+			l.roles[t] = db.Add(b, q)
+		}
+		if wantCatalog(t) {
+			l.catalogs[t] = catalog.Read(b, t.ProjectID)
+		}
+	}
+	l.events = db.Add(b, eventsFor(tokens))
+	l.providers = db.Add(b, enabledProviders)
+	return l
+}
+
+func addOnce(list []string, items ...string) []string {
+	for _, x := range items {
+		if x != "" && !slices.Contains(list, x) {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+func rolesOf(t *token.Token) (db.Query[assignment.Role], bool) {
+	switch {
+	case t.System != "":
+		return assignment.RolesOnSystem(t.UserID), true
+	case t.DomainID != "":
+		return assignment.RolesOnDomain(t.UserID, t.DomainID), true
+	case t.ProjectID != "":
+		return assignment.RolesOnProject(t.UserID, t.ProjectID), true
+	}
+	return db.Query[assignment.Role]{}, false
+}
+
+var enabledProviders = db.Query[ServiceProvider]{
+	Text: `select s.id, s.auth_url, s.sp_url from service_provider s where s.enabled = $1 order by s.id`,
+	Args: []any{true},
+	Scan: func(r db.Row) (ServiceProvider, error) {
+		var p ServiceProvider
+		err := r.Scan(&p.ID, &p.AuthURL, &p.SPURL)
+		return p, err
+	},
+}
+
+// served tells whether tokens of this kind can be judged: those of trusts,
+// application credentials, OAuth and federation cannot yet.
+func served(t *token.Token) bool {
+	return t.TrustID == "" && t.AppCredID == "" && t.AccessTokenID == "" && t.Thumbprint == "" && !t.Federated
+}
+
+// identity judges one token by its rows, in the order of
+// keystone/token/provider.py: scope, user, roles, life, revocation, user
+// enabled.
+func (s *Service) identity(id string, t *token.Token, l live, window time.Duration) (*Identity, error) {
+	who := &Identity{ID: id, Token: t, ServiceProviders: l.providers.All()}
+	if err := who.findScope(l); err != nil {
+		return nil, err
+	}
+	account, err := l.account(t.UserID)
+	if err != nil {
+		return nil, err
+	}
+	who.setUser(account)
+	if r, scoped := l.roles[t]; scoped {
+		if who.Roles = r.All(); len(who.Roles) == 0 {
+			return nil, errNoRoles
+		}
+	}
+	now := s.now().UTC()
+	switch {
+	case !now.Before(t.ExpiresAt.Add(window)):
+		return nil, errStale
+	case revoked(l.events.All(), who):
+		return nil, errStale
+	case !account.Active(now, s.IdleDays):
+		return nil, errStale
+	}
+	if reads, ok := l.catalogs[t]; ok {
+		s.addCatalog(who, reads)
+	}
+	s.markAdminProject(who)
+	return who, nil
+}
+
+func (l live) account(userID string) (identity.Account, error) {
+	for _, a := range l.accounts.All() {
+		if a.ID != userID {
+			continue
+		}
+		if a.Domain.ID == "" || !a.Domain.Enabled {
+			return a, fault.NoSuch("domain", a.DomainID)
+		}
+		return a, nil
+	}
+	return identity.Account{}, fault.NoSuch("user", userID)
+}
+
+func (id *Identity) findScope(l live) error {
+	t := id.Token
+	if t.ProjectID == "" && t.DomainID == "" {
+		return nil
+	}
+	for _, p := range l.projects.All() {
+		switch {
+		case p.ID == t.ProjectID && p.ID != resource.RootDomainID:
+			if !p.Enabled {
+				return fault.NoSuch("project", p.ID)
+			}
+			if !p.IsDomain && (p.Domain.ID == "" || !p.Domain.Enabled) {
+				return fault.NoSuch("domain", p.DomainID)
+			}
+			id.Project = &p
+			return nil
+		case p.ID == t.DomainID && p.IsDomain && p.Enabled:
+			id.Domain = &resource.Domain{ID: p.ID, Name: p.Name, Enabled: true}
+			return nil
+		}
+	}
+	if t.ProjectID != "" {
+		return fault.NoSuch("project", t.ProjectID)
+	}
+	return fault.NoSuch("domain", t.DomainID)
+}
+
+func (id *Identity) setUser(a identity.Account) {
+	id.User = User{
+		ID: a.ID, Name: a.Name, DomainID: a.Domain.ID, DomainName: a.Domain.Name,
+		PasswordExpiresAt: a.Password.ExpiresAt,
+	}
+}
+
+func (s *Service) addCatalog(id *Identity, reads catalog.Reads) {
+	id.HasCatalog = true
+	id.Catalog = reads.Entries(catalog.Scope{
+		ProjectID: id.Token.ProjectID, UserID: id.User.ID,
+		PublicEndpoint: s.PublicEndpoint, AllWithoutFilter: s.AllEndpoints,
+	})
+}
+
+// markAdminProject says whether a project is the one that [resource]
+// admin_project_* name; nothing is said where they are not both set.
+func (s *Service) markAdminProject(id *Identity) {
+	if id.Project == nil || s.AdminProject == "" || s.AdminProjectDomain == "" {
+		return
+	}
+	is := id.Project.Name == s.AdminProject && id.Project.Domain.Name == s.AdminProjectDomain
+	id.IsAdminProject = &is
+}
+
+// isStale tells the refusals that make a caller anonymous from those that are
+// answered at once.
+func isStale(err error) bool {
+	return errors.Is(err, errStale) || errors.Is(err, errNoRoles) || errors.Is(err, token.ErrNotFound)
+}

@@ -1,0 +1,108 @@
+package method
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/keystone-go/keystone-go/auth/token"
+	"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+)
+
+// Held is a valid token, as the method "token" needs it.
+type Held struct {
+	Token   *token.Token
+	Account identity.Account
+	Options identity.Options
+}
+
+// Token is the method "token" (keystone/auth/plugins/token.py).
+type Token struct {
+	// Load queues the reads of a token; what it returns judges them. The token
+	// itself is there whenever it could be decoded.
+	Load func(b *db.Batch, id string) func() (Held, error)
+	// Rescope is [token] allow_rescope_scoped_token.
+	Rescope bool
+}
+
+// Parse reads {"id"}.
+func (m Token) Parse(payload pyjson.Object, w Wanted) Attempt {
+	id, ok := payload.String("id")
+	if !ok {
+		return &tokenAttempt{Token: m, fault: fault.Invalid("id", "token")}
+	}
+	return &tokenAttempt{Token: m, id: id, wants: w}
+}
+
+type tokenAttempt struct {
+	Token
+	fault error
+	id    string
+	wants Wanted
+	judge func() (Held, error)
+}
+
+// Queue reads everything that the source token stands on.
+func (a *tokenAttempt) Queue(b *db.Batch) {
+	if a.fault == nil {
+		a.judge = a.Load(b, a.id)
+	}
+}
+
+// Waste does nothing: checking a token costs next to nothing.
+func (a *tokenAttempt) Waste(context.Context) error { return nil }
+
+// Verify judges the source; delegated tokens make no others, valid or not.
+func (a *tokenAttempt) Verify(context.Context) (Proof, error) {
+	if a.fault != nil {
+		return Proof{}, a.fault
+	}
+	held, err := a.judge()
+	if held.Token != nil {
+		if refusal := delegated(held.Token); refusal != nil {
+			return Proof{}, refusal
+		}
+	}
+	if err != nil {
+		return Proof{}, err
+	}
+	t := held.Token
+	scoped := t.System != "" || t.DomainID != "" || t.ProjectID != ""
+	switch {
+	case scoped && !a.Rescope:
+		return Proof{}, fault.ForbiddenAction("rescope a scoped token")
+	case t.System != "" && (a.wants.Project || a.wants.Domain):
+		return Proof{}, fault.ForbiddenAction("rescope a system-scoped token to a project or domain")
+	}
+	methods := []string{"token"}
+	for _, m := range t.Methods {
+		if !slices.Contains(methods, m) {
+			methods = append(methods, m)
+		}
+	}
+	source := &Source{ExpiresAt: t.ExpiresAt}
+	if n := len(t.AuditIDs); n > 0 {
+		source.AuditID = t.AuditIDs[n-1] // the parent where there is one: a chain has two links at most
+	}
+	return Proof{Account: held.Account, Options: held.Options, Methods: methods, Source: source}, nil
+}
+
+const another = "Using %[1]s-scoped token to create another token. Create a new %[1]s-scoped token instead"
+
+// delegated refuses a token that stands for another's trust in its holder; one
+// that does not say how it was gained counts as such.
+func delegated(t *token.Token) error {
+	switch {
+	case t.TrustID != "":
+		return fault.ForbiddenAction(fmt.Sprintf(another, "trust"))
+	case t.AccessTokenID != "":
+		return fault.ForbiddenAction(fmt.Sprintf(another, "OAuth"))
+	case t.AppCredID != "", t.Thumbprint != "", len(t.Methods) == 0,
+		slices.Contains(t.Methods, "ec2credential"), slices.Contains(t.Methods, "oauth2_credential"):
+		return fault.Refused("A token gained by delegation makes no other token.")
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package auth
+
+import (
+	"slices"
+
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+)
+
+// Request is a login as POST /v3/auth/tokens asks for it.
+type Request struct {
+	Methods []string // in the order given, each once
+	Payload map[string]pyjson.Object
+	Scope   Scope
+	Receipt string // header Openstack-Auth-Receipt; empty: none
+	Catalog bool   // the answer shows the catalog
+}
+
+// ParseRequest checks a login body: its shape, its methods and its scope, in
+// the order of keystone/api/auth.py and with its faults. A method that is not
+// in [auth] methods, or not built, is a 401 that lists the configured ones.
+func (s *Service) ParseRequest(body pyjson.Object) (Request, error) {
+	raw, _ := body.Get("auth")
+	if falsy(raw) {
+		return Request{}, fault.Invalid("auth", "request body")
+	}
+	if err := authShape.check("", raw); err != nil {
+		return Request{}, err
+	}
+	auth := raw.(pyjson.Object)
+	identity, _ := auth.Object("identity")
+	r := Request{Payload: map[string]pyjson.Object{}}
+	methods, _ := identity.Get("methods")
+	for _, m := range methods.([]any) {
+		if name := m.(string); !slices.Contains(r.Methods, name) {
+			r.Methods = append(r.Methods, name)
+		}
+	}
+	for _, name := range r.Methods {
+		v, ok := identity.Get(name)
+		if !ok {
+			return Request{}, fault.Invalid(name, "identity")
+		}
+		r.Payload[name], _ = v.(pyjson.Object)
+	}
+	for _, name := range r.Methods {
+		if _, built := s.methods[name]; !built || !slices.Contains(s.Config.Methods, name) {
+			e := fault.Denied("Attempted to authenticate with an unsupported method.")
+			e.Identity = map[string]any{"methods": s.Config.Methods}
+			return Request{}, e
+		}
+	}
+	var err error
+	r.Scope, err = parseScope(auth, s.Config.StrictProjectNames, s.Config.StrictDomainNames)
+	return r, err
+}
+
+// falsy is Python's notion of an empty value.
+func falsy(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case pyjson.Object:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	}
+	return false
+}

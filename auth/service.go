@@ -1,0 +1,66 @@
+package auth
+
+import (
+	"time"
+
+	"github.com/keystone-go/keystone-go/auth/method"
+	"github.com/keystone-go/keystone-go/auth/token"
+	"github.com/keystone-go/keystone-go/internal/cascade"
+	"github.com/keystone-go/keystone-go/internal/db"
+)
+
+// Config is what logins and validations take from keystone.conf; durations
+// stand for options in seconds.
+type Config struct {
+	Methods            []string      // [auth] methods, in file order
+	Expiration         time.Duration // [token] expiration
+	AllowExpiredWindow time.Duration // [token] allow_expired_window
+	RescopeScoped      bool          // [token] allow_rescope_scoped_token
+	ReceiptExpiration  time.Duration // [receipt] expiration
+	StrictProjectNames bool          // [resource] project_name_url_safe = strict
+	StrictDomainNames  bool          // [resource] domain_name_url_safe = strict
+	AdminProject       string        // [resource] admin_project_name
+	AdminProjectDomain string        // [resource] admin_project_domain_name
+	AllEndpoints       bool          // [endpoint_filter] return_all_endpoints_if_no_filter
+	PublicEndpoint     string        // [DEFAULT] public_endpoint
+	AdminToken         string        // [DEFAULT] admin_token
+	IdleDays           *int          // [security_compliance] disable_user_account_days_inactive
+}
+
+// Tokens is what the service needs of a token provider.
+type Tokens interface {
+	token.Provider
+	IssueReceipt(*token.Receipt) (string, error)
+	DecodeReceipt(string) (*token.Receipt, error)
+}
+
+// Service logs in, validates and revokes.
+type Service struct {
+	Config
+	db       db.DB
+	tokens   Tokens
+	password method.Password
+	methods  map[string]method.Method
+	revoker  cascade.Revoker
+	now      func() time.Time
+}
+
+// New makes the service; the methods that are built are password and token.
+func New(cfg Config, d db.DB, tokens Tokens, password method.Password, revoker cascade.Revoker, now func() time.Time) *Service {
+	s := &Service{Config: cfg, db: d, tokens: tokens, password: password, revoker: revoker, now: now}
+	s.methods = map[string]method.Method{
+		"password": password,
+		"token":    method.Token{Load: s.loadSource, Rescope: cfg.RescopeScoped},
+	}
+	return s
+}
+
+// Decodes tells whether a text is a token of this cloud at all; it asks no
+// database.
+func (s *Service) Decodes(id string) bool {
+	if s.isAdminToken(id) {
+		return true
+	}
+	_, err := s.tokens.Decode(id)
+	return err == nil
+}
