@@ -1,0 +1,5 @@
+//go:build race
+
+package fernet_test
+
+const raceEnabled = true
