@@ -1,0 +1,72 @@
+// Package dbtest gives every test a migrated, empty database of its own, on
+// every engine. A missing engine fails the test; nothing is skipped.
+package dbtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+)
+
+// Engines lists the engines that tests run on.
+func Engines() []string { return []string{string(db.SQLite), string(db.Postgres)} }
+
+// Each runs f as a subtest on every engine, with a database as db_sync leaves
+// it: the schema at head, and the hidden root domain alone.
+func Each(t *testing.T, f func(t *testing.T, d db.DB)) {
+	t.Helper()
+	for _, engine := range Engines() {
+		t.Run(engine, func(t *testing.T) { f(t, Open(t, engine)) })
+	}
+}
+
+// Open gives a database as Each does. It is closed and removed with the test.
+func Open(t testing.TB, engine string) db.DB {
+	t.Helper()
+	return Connect(t, db.Config{URL: OpenURL(t, engine)})
+}
+
+// OpenURL gives the SQLAlchemy URL of a database as Each does, for what opens
+// it by itself. It is removed with the test.
+func OpenURL(t testing.TB, engine string) string {
+	t.Helper()
+	switch db.Dialect(engine) {
+	case db.SQLite:
+		return sqliteCopy(t)
+	case db.Postgres:
+		return postgresCopy(t)
+	}
+	t.Fatalf("dbtest: no engine %q", engine)
+	return ""
+}
+
+// EmptyURL gives the URL of a database without any table.
+func EmptyURL(t testing.TB, engine string) string {
+	t.Helper()
+	switch db.Dialect(engine) {
+	case db.SQLite:
+		return "sqlite:///" + t.TempDir() + "/keystone.db"
+	case db.Postgres:
+		return postgresEmpty(t)
+	}
+	t.Fatalf("dbtest: no engine %q", engine)
+	return ""
+}
+
+// Connect opens a database with the settings given, for the length of a test.
+func Connect(t testing.TB, c db.Config) db.DB {
+	t.Helper()
+	if c.MaxPoolSize == 0 {
+		c.MaxPoolSize = 8
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	d, err := db.Open(ctx, c)
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	t.Cleanup(d.Close)
+	return d
+}
