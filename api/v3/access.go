@@ -1,0 +1,79 @@
+package v3
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"regexp"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/keystone-go/keystone-go/internal/olog"
+)
+
+// visit is what the server itself remembers about a request, routed or not.
+type visit struct {
+	addr  netip.Addr
+	base  string
+	route string // template, "" for none
+	gone  bool   // the client hung up before its answer
+}
+
+const visitKey = "keystone.visit"
+
+// statusGone is what is logged for a client that hung up (nginx's 499).
+const statusGone = 499
+
+func setRoute(e echo.Context, path string) { e.Get(visitKey).(*visit).route = path }
+
+// globalForm is the only form in which a caller's id is taken over
+// (oslo.middleware's request_id).
+var globalForm = regexp.MustCompile(`^req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// newTrace names the request. A caller's id becomes the global one, for logs
+// alone.
+func newTrace(r *http.Request) *olog.Request {
+	t := &olog.Request{ID: olog.NewRequestID()}
+	if id := r.Header.Get("X-Openstack-Request-Id"); globalForm.MatchString(id) {
+		t.GlobalID = id
+	}
+	return t
+}
+
+// identify tells the log who calls.
+func (c *Call) identify() {
+	id := c.Caller
+	if id == nil {
+		return
+	}
+	t := c.trace
+	t.User, t.UserDomain = id.User.ID, id.User.DomainID
+	if id.Project != nil {
+		t.Project, t.ProjectDomain = id.Project.ID, id.Project.DomainID
+	}
+	if id.Domain != nil {
+		t.Domain = id.Domain.ID
+	}
+	if id.Token != nil {
+		t.System = id.Token.System
+	}
+}
+
+// finished counts a request and writes its access line. The query is left
+// out, since it may hold secrets.
+func (a *API) finished(e echo.Context, v *visit, took time.Duration) {
+	r, w := e.Request(), e.Response()
+	status := w.Status
+	if v.gone && !w.Committed {
+		status = statusGone
+	}
+	a.cfg.Metrics.Request(r.Method, v.route, status, took)
+	addr := "-"
+	if v.addr.IsValid() {
+		addr = v.addr.String()
+	}
+	line := fmt.Sprintf("%s %q status: %d len: %d time: %.6f", addr, r.Method+" "+a.cfg.PathPrefix+r.URL.Path+" "+r.Proto, status, w.Size, took.Seconds())
+	a.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, line, olog.Name("keystone.access"))
+}

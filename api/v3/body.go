@@ -1,0 +1,57 @@
+package v3
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+)
+
+// readBody reads the body up to the limit and decodes it, whatever the method
+// (json_body_before_request in keystone/server/flask/request_processing).
+func (a *API) readBody(c *Call) error {
+	if c.r.Body == nil || c.r.Body == http.NoBody {
+		return nil
+	}
+	tooLarge := fault.New(fault.TooLarge, "Request is too large. Larger than max_request_body_size (%d).", a.cfg.MaxBody)
+	if c.r.ContentLength > a.cfg.MaxBody {
+		return tooLarge
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(c.echo.Response().Writer, c.r.Body, a.cfg.MaxBody))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge
+	}
+	if err != nil {
+		// The client broke off or sent broken chunks.
+		return fault.Invalid("a complete body", "request")
+	}
+	c.r.Body = io.NopCloser(bytes.NewReader(text))
+	if len(text) == 0 {
+		return nil
+	}
+	if !isJSON(c.r.Header.Get("Content-Type")) {
+		return fault.Invalid("application/json", "Content-Type header")
+	}
+	c.body, err = pyjson.DecodeObject(text)
+	if err != nil {
+		return fault.Invalid("valid JSON", "request body")
+	}
+	return nil
+}
+
+// isJSON takes an absent type, application/json and application/*+json.
+func isJSON(contentType string) bool {
+	if contentType == "" {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+		return false
+	}
+	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
+}

@@ -1,0 +1,247 @@
+package v3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/keystone-go/keystone-go/auth"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/olog"
+	"github.com/keystone-go/keystone-go/policy"
+	"github.com/keystone-go/keystone-go/ratelimit"
+)
+
+// ServeHTTP answers one request: it names it, cleans its path, finds its row
+// and writes one access line about it.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := a.cfg.Now()
+	trace := newTrace(r)
+	r = r.WithContext(olog.WithRequest(r.Context(), trace))
+	w.Header().Set("X-Openstack-Request-Id", trace.ID)
+	addr, how := a.cfg.Clients.Resolve(r.RemoteAddr, r.Header)
+	trace.Addr = addr
+
+	e := a.echo.AcquireContext()
+	defer a.echo.ReleaseContext(e)
+	e.Reset(r, w)
+	visit := &visit{addr: addr, base: a.baseURL(r, how)}
+	e.Set(visitKey, visit)
+
+	a.cfg.Metrics.InFlight(1)
+	defer func() {
+		a.cfg.Metrics.InFlight(-1)
+		if p := recover(); p != nil {
+			a.panicked(e, p)
+		}
+		a.finished(e, visit, a.cfg.Now().Sub(start))
+	}()
+
+	path, ok := a.cleanPath(r.URL)
+	if !ok {
+		a.unrouted(echo.ErrNotFound, e)
+		return
+	}
+	// The router sees the decoded path and nothing else, so that no spelling
+	// of a path reaches a handler past the limits of its row.
+	u := *r.URL
+	u.Path, u.RawPath = path, ""
+	r.URL = &u
+	a.echo.Router().Find(r.Method, path, e)
+	if err := e.Handler()(e); err != nil {
+		a.unrouted(err, e)
+	}
+}
+
+// panicked answers 500 where the answer has not begun, and logs the stack.
+func (a *API) panicked(e echo.Context, p any) {
+	ctx := e.Request().Context()
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	a.cfg.Log.ErrorContext(ctx, fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))
+	if !e.Response().Committed {
+		a.write(e, nil, internalAnswer())
+	}
+}
+
+// serve takes a request through its row.
+func (a *API) serve(e echo.Context, r *Route) {
+	setRoute(e, r.Path)
+	c := a.call(e, r)
+	reply, err := a.run(c)
+	if err != nil {
+		a.refuse(e, err)
+		return
+	}
+	a.write(e, r, reply)
+}
+
+func (a *API) call(e echo.Context, r *Route) *Call {
+	v := e.Get(visitKey).(*visit)
+	req := e.Request()
+	// A query that does not parse keeps the pairs that do, as in Python.
+	query, _ := url.ParseQuery(req.URL.RawQuery)
+	return &Call{r: req, echo: e, route: r, base: v.base, Addr: v.addr, query: query, trace: olog.FromContext(req.Context())}
+}
+
+// run is the one order of checks: limit, body, shape, who, whether, what.
+func (a *API) run(c *Call) (Reply, error) {
+	if err := a.chargeOpen(c); err != nil {
+		return Reply{}, err
+	}
+	if err := a.readBody(c); err != nil {
+		return Reply{}, err
+	}
+	if c.route.Check != nil {
+		if err := c.route.Check(c); err != nil {
+			return Reply{}, err
+		}
+	}
+	if c.route.Rule != Open {
+		if err := a.authorize(c); err != nil {
+			return Reply{}, err
+		}
+	}
+	return c.route.Do(c)
+}
+
+// authorize finds out who calls and asks the row's rule.
+func (a *API) authorize(c *Call) error {
+	if err := a.authenticate(c); err != nil {
+		return err
+	}
+	if c.Caller == nil {
+		return fault.Denied("the request carries no valid token")
+	}
+	target := pathTarget(c)
+	var missing error
+	if c.route.Target != nil {
+		loaded, err := c.route.Target(c)
+		switch {
+		case fault.Is(err, fault.NotFound) && !c.route.TargetFirst:
+			missing = err
+		case err != nil:
+			return err
+		}
+		for k, v := range loaded {
+			target[k] = v
+		}
+	}
+	err := a.cfg.Policy.Enforce(c.Ctx(), c.route.Rule, c.Caller.Credentials(), target)
+	a.cfg.Metrics.Policy(c.route.Rule, err == nil)
+	if err != nil {
+		return err
+	}
+	return missing
+}
+
+// authenticate validates the tokens of the request. Without a valid caller it
+// charges the limit by address.
+func (a *API) authenticate(c *Call) error {
+	caller := c.r.Header.Get("X-Auth-Token")
+	if caller == "" || !a.cfg.Auth.Decodes(caller) {
+		// Already charged by chargeOpen or chargeStranger; no statement.
+		return nil
+	}
+	check := auth.Check{Caller: caller}
+	if c.route != nil && c.route.Subject {
+		check.Subject = c.r.Header.Get("X-Subject-Token")
+	}
+	if c.route != nil && c.route.Want != nil {
+		c.route.Want(c, &check)
+	}
+	res, err := a.cfg.Auth.Validate(c.Ctx(), check)
+	if err != nil {
+		return err
+	}
+	if res.Caller == nil || res.Refused != nil {
+		if err := a.charge(c); err != nil {
+			return err
+		}
+	}
+	if res.Refused != nil {
+		return res.Refused
+	}
+	c.Caller, c.Subject, c.SubjectErr = res.Caller, res.Subject, res.SubjectErr
+	c.identify()
+	return nil
+}
+
+// pathTarget is what every rule may look at: the arguments of the path.
+func pathTarget(c *Call) policy.Target {
+	target := policy.Target{}
+	for _, name := range c.echo.ParamNames() {
+		target[name] = c.Param(name)
+	}
+	return target
+}
+
+// chargeOpen charges what is known to be owed before the body is read: every
+// request of an open credential row, and one whose token is missing or none
+// of ours.
+func (a *API) chargeOpen(c *Call) error {
+	switch c.route.Limit {
+	case ratelimit.ClassAuth:
+		return a.charge(c)
+	case ratelimit.ClassToken:
+		return a.chargeUnknown(c)
+	}
+	return nil
+}
+
+func (a *API) chargeUnknown(c *Call) error {
+	if t := c.r.Header.Get("X-Auth-Token"); t != "" && a.cfg.Auth.Decodes(t) {
+		return nil
+	}
+	return a.charge(c)
+}
+
+// chargeStranger charges a request outside the table, unless it carries a
+// valid token.
+func (a *API) chargeStranger(c *Call) error {
+	if err := a.chargeUnknown(c); err != nil {
+		return err
+	}
+	return a.authenticate(c)
+}
+
+// tooMany is the answer of every limit: its bytes never tell which it was.
+func tooMany(retry time.Duration) error {
+	return &fault.Error{Kind: fault.TooMany, RetryAfter: retry, Message: "Too many requests. Wait before you try again."}
+}
+
+// charge spends one of the client address' requests, once in a request.
+func (a *API) charge(c *Call) error {
+	if c.charged || a.cfg.Limits == nil || a.cfg.Limits.GlobalIP == nil {
+		return nil
+	}
+	c.charged = true
+	if !c.Addr.IsValid() {
+		return &fault.Error{Kind: fault.Unavailable, Message: unavailableText, Detail: "the request has no client address", RetryAfter: time.Second}
+	}
+	l := a.cfg.Limits.GlobalIP
+	d, err := l.Take(c.Ctx(), l.Address(c.Addr))
+	switch {
+	case err != nil:
+		a.cfg.Metrics.Limit("per_ip", "error")
+		return fmt.Errorf("limit by address: %w", err)
+	case !d.Allowed:
+		a.cfg.Metrics.Limit("per_ip", "rejected")
+		return tooMany(d.Retry)
+	}
+	a.cfg.Metrics.Limit("per_ip", "allowed")
+	return nil
+}
+
+// hungUp reports whether the client went away before its answer.
+func hungUp(r *http.Request, err error) bool {
+	return r.Context().Err() != nil && (errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "context canceled"))
+}

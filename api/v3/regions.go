@@ -1,0 +1,165 @@
+package v3
+
+import (
+	"strings"
+
+	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+	"github.com/keystone-go/keystone-go/internal/uuid"
+	"github.com/keystone-go/keystone-go/ratelimit"
+)
+
+// regions serves /v3/regions (keystone/api/regions.py).
+type regions struct{ catalog.Regions }
+
+func (h regions) routes() []Route {
+	const all, one = "/v3/regions", "/v3/regions/{region_id}"
+	return []Route{
+		{Method: "GET", Path: all, Rule: "identity:list_regions", Check: regionQuery, Do: h.list, Limit: ratelimit.ClassToken, Rel: "regions"},
+		{Method: "POST", Path: all, Rule: "identity:create_region", Check: newRegion.check, Do: h.create, Limit: ratelimit.ClassToken, Rel: "regions"},
+		{Method: "GET", Path: one, Rule: "identity:get_region", Do: h.get, Limit: ratelimit.ClassToken, Rel: "region"},
+		{Method: "PUT", Path: one, Rule: "identity:create_region", Check: newRegion.check, Do: h.put, Limit: ratelimit.ClassToken, Rel: "region"},
+		{Method: "PATCH", Path: one, Rule: "identity:update_region", Check: changedRegion.check, Do: h.update, Limit: ratelimit.ClassToken, Rel: "region"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_region", Do: h.delete, Limit: ratelimit.ClassToken, Rel: "region"},
+	}
+}
+
+// Schemas of keystone/catalog/schema.py; a new region's id alone may be empty.
+var (
+	newRegion = shape{key: "region", fields: []field{
+		{name: "id", nullable: true, max: 255},
+		{name: "description", nullable: true, max: 255},
+		{name: "parent_region_id", nullable: true, min: 1, max: 255},
+	}}
+	changedRegion = shape{key: "region", alone: true, least: 1, fields: []field{
+		{name: "id", nullable: true, min: 1, max: 255},
+		{name: "description", nullable: true, max: 255},
+		{name: "parent_region_id", nullable: true, min: 1, max: 255},
+	}}
+)
+
+func regionQuery(c *Call) error {
+	return checkQuery(c, true, field{name: "parent_region_id", min: 1, max: 255})
+}
+
+func (h regions) list(c *Call) (Reply, error) {
+	found, truncated, err := h.List(c.Ctx(), catalog.RegionFilter{ParentIDs: c.QueryValues()["parent_region_id"]})
+	if err != nil {
+		return Reply{}, err
+	}
+	items := make([]pyjson.Object, len(found))
+	for i, r := range found {
+		items[i] = regionView(c, r)
+	}
+	return c.list("regions", items, nil, truncated), nil
+}
+
+func (h regions) get(c *Call) (Reply, error) {
+	r, err := h.Get(c.Ctx(), c.Param("region_id"))
+	if err != nil {
+		return Reply{}, err
+	}
+	return ok("region", regionView(c, r)), nil
+}
+
+func (h regions) create(c *Call) (Reply, error) {
+	r := readRegion(c)
+	if r.ID == "" {
+		r.ID = uuid.Hex()
+	}
+	return h.store(c, r)
+}
+
+func (h regions) put(c *Call) (Reply, error) {
+	id := c.Param("region_id")
+	body, _ := c.JSON().Object("region")
+	if given, isGiven := body.Get("id"); isGiven && given != id {
+		return Reply{}, fault.New(fault.BadRequest, `Conflicting region IDs specified: "%s" != "%s"`, id, python(given))
+	}
+	r := readRegion(c)
+	r.ID = id
+	return h.store(c, r)
+}
+
+func (h regions) store(c *Call, r catalog.Region) (Reply, error) {
+	if err := h.Create(c.Ctx(), r); err != nil {
+		return Reply{}, err
+	}
+	return created("region", regionView(c, r)), nil
+}
+
+func (h regions) update(c *Call) (Reply, error) {
+	id := c.Param("region_id")
+	body, _ := c.JSON().Object("region")
+	if given, _ := body.Get("id"); given != nil && given != id {
+		return Reply{}, fault.New(fault.BadRequest, "Cannot change ID")
+	}
+	change := catalog.RegionChange{Extra: regionExtra(body)}
+	if d, isGiven := body.Get("description"); isGiven {
+		text, _ := d.(string)
+		change.Description = &text
+	}
+	_, change.Parent = body.Get("parent_region_id")
+	change.ParentID = optional(body, "parent_region_id")
+	r, err := h.Update(c.Ctx(), id, change)
+	if err != nil {
+		return Reply{}, err
+	}
+	return ok("region", regionView(c, r)), nil
+}
+
+func (h regions) delete(c *Call) (Reply, error) {
+	if err := h.Delete(c.Ctx(), c.Param("region_id")); err != nil {
+		return Reply{}, err
+	}
+	return noContent(), nil
+}
+
+// readRegion reads a new region. Its keys lose the characters that Python
+// Keystone cannot have in them (_normalize_dict in server/flask/common.py).
+func readRegion(c *Call) catalog.Region {
+	body, _ := c.JSON().Object("region")
+	body = normalized(body)
+	r := catalog.Region{ParentID: optional(body, "parent_region_id"), Extra: regionExtra(body)}
+	r.ID, _ = body.String("id")
+	r.Description, _ = body.String("description")
+	return r
+}
+
+func regionExtra(body pyjson.Object) pyjson.Object {
+	return body.Without("id", "description", "parent_region_id", "links")
+}
+
+func regionView(c *Call, r catalog.Region) pyjson.Object {
+	return append(r.Extra.Without("links"),
+		pyjson.Member{Key: "id", Value: r.ID},
+		pyjson.Member{Key: "description", Value: r.Description},
+		pyjson.Member{Key: "parent_region_id", Value: r.ParentID},
+		pyjson.Member{Key: "links", Value: pyjson.Object{{Key: "self", Value: c.Link("regions", r.ID)}}})
+}
+
+// normalized renames keys with a colon or a dash.
+func normalized(body pyjson.Object) pyjson.Object {
+	out := make(pyjson.Object, 0, len(body))
+	for _, m := range body {
+		out = out.Set(strings.NewReplacer(":", "_", "-", "_").Replace(m.Key), m.Value)
+	}
+	return out
+}
+
+// optional is a member's string, or nil where it is missing or null.
+func optional(o pyjson.Object, key string) *string {
+	if s, isText := o.String(key); isText {
+		return &s
+	}
+	return nil
+}
+
+// python shows a value of a message as Python does.
+func python(v any) string {
+	if s, isText := v.(string); isText {
+		return s
+	}
+	return "None"
+}

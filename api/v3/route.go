@@ -1,0 +1,58 @@
+package v3
+
+import (
+	"net/http"
+
+	"github.com/keystone-go/keystone-go/auth"
+	"github.com/keystone-go/keystone-go/policy"
+	"github.com/keystone-go/keystone-go/ratelimit"
+)
+
+// Open is the rule of the rows that ask nobody who he is.
+const Open = ""
+
+// Route is one line of the API.
+type Route struct {
+	// Method and Path name the row as the route list does:
+	// "GET", "/v3/regions/{region_id}". HEAD is added beside each GET that
+	// has no row for it.
+	Method, Path string
+	// Rule is the oslo.policy rule that is enforced, or Open.
+	Rule string
+	// Target loads what Rule may look at beside the path's arguments, and may
+	// keep it on the Call for Do. A NotFound of it is held back until the
+	// rule, asked without the object, has let the caller through.
+	Target func(*Call) (policy.Target, error)
+	// TargetFirst answers Target's NotFound before the rule is asked, on the
+	// rows where Python Keystone does so.
+	TargetFirst bool
+	// Do does the work and gives the answer.
+	Do func(*Call) (Reply, error)
+	// Limit says when the limit by address is charged.
+	Limit ratelimit.Class
+	// Exempt is the reason why a row of ClassExempt is never limited.
+	Exempt string
+	// Rel is the JSON-home relation, for the route list.
+	Rel string
+	// Check looks at the shape of body and query. It runs before
+	// authentication, as Keystone's schemas do.
+	Check func(*Call) error
+	// Subject is set on the rows whose X-Subject-Token is validated together
+	// with the caller.
+	Subject bool
+	// Want changes what is asked of the tokens' validation.
+	Want func(*Call, *auth.Check)
+}
+
+// Reply is an answer that has yet to be written.
+type Reply struct {
+	Status int
+	// Body is written as JSON; nil leaves the answer empty.
+	Body any
+	// Bare leaves out the line end behind the body: discovery and tokens have
+	// none, every other resource has (flask-restful's output_json).
+	Bare bool
+	// Header is added to the answer's header. With a Content-Type of its own
+	// it may carry a Body of type []byte, which is sent as it stands.
+	Header http.Header
+}

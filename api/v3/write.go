@@ -1,0 +1,87 @@
+package v3
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+)
+
+func setVary(h http.Header) { h.Set("Vary", "X-Auth-Token") }
+
+// write sends a reply. r is nil for the answers of the pipeline itself.
+func (a *API) write(e echo.Context, r *Route, reply Reply) {
+	h := e.Response().Header()
+	for k, v := range reply.Header {
+		h[http.CanonicalHeaderKey(k)] = slices.Clone(v)
+	}
+	if reply.Status != http.StatusRequestEntityTooLarge && (r == nil || r.Path != healthPath) {
+		setVary(h)
+	}
+	var body []byte
+	switch b := reply.Body.(type) {
+	case nil:
+	case []byte:
+		body = b
+	default:
+		body = pyjson.Append(nil, b)
+		if !reply.Bare {
+			body = append(body, '\n')
+		}
+	}
+	if reply.Status == http.StatusNoContent {
+		h.Del("Content-Type")
+	} else {
+		if h.Get("Content-Type") == "" {
+			h.Set("Content-Type", contentType(reply.Body))
+		}
+		h.Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	if unread(e.Request()) {
+		// Otherwise the server first reads what the client is still sending,
+		// as slowly as it likes, and only then the refusal goes out.
+		_ = http.NewResponseController(e.Response().Writer).EnableFullDuplex()
+	}
+	e.Response().WriteHeader(reply.Status)
+	if e.Request().Method != http.MethodHead && len(body) > 0 {
+		// A client that is gone is seen by the context, not here.
+		_, _ = e.Response().Write(body)
+	}
+}
+
+func contentType(body any) string {
+	if body == nil {
+		return "text/html; charset=utf-8"
+	}
+	return "application/json"
+}
+
+func unread(r *http.Request) bool {
+	return r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0
+}
+
+func ok(key string, v any) Reply {
+	return Reply{Status: http.StatusOK, Body: pyjson.Object{{Key: key, Value: v}}}
+}
+
+func created(key string, v any) Reply {
+	return Reply{Status: http.StatusCreated, Body: pyjson.Object{{Key: key, Value: v}}}
+}
+
+func noContent() Reply { return Reply{Status: http.StatusNoContent} }
+
+// list is the answer of a collection (wrap_collection in
+// keystone/server/flask/common.py). next is nil or the next page's address.
+func (c *Call) list(key string, items []pyjson.Object, next any, truncated bool) Reply {
+	body := pyjson.Object{
+		{Key: key, Value: items},
+		{Key: "links", Value: pyjson.Object{{Key: "next", Value: next}, {Key: "self", Value: c.Self()}, {Key: "previous", Value: nil}}},
+	}
+	if truncated {
+		body = append(body, pyjson.Member{Key: "truncated", Value: true})
+	}
+	return Reply{Status: http.StatusOK, Body: body}
+}

@@ -1,0 +1,195 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+)
+
+// Region is a part of a cloud, perhaps inside another region.
+type Region struct {
+	ID          string
+	Description string
+	ParentID    *string
+	Extra       pyjson.Object // members that Keystone has no column for
+}
+
+// RegionFilter narrows a list; a region matches when all ParentIDs are its
+// parent's. Limit 0 is no limit.
+type RegionFilter struct {
+	ParentIDs []string
+	Limit     int
+}
+
+// RegionChange is what an update sets; a nil field stays as it is.
+type RegionChange struct {
+	Description *string
+	// Parent is set to change the parent; ParentID nil then takes it away.
+	Parent   bool
+	ParentID *string
+	Extra    pyjson.Object // added to what is there
+}
+
+// Regions are the regions of a database.
+type Regions struct {
+	DB db.DB
+	// Limit is [catalog] list_limit, 0 for none.
+	Limit int
+}
+
+// Get returns a region; 404 when there is none.
+func (r Regions) Get(ctx context.Context, id string) (Region, error) {
+	return region(ctx, r.DB, id)
+}
+
+func region(ctx context.Context, c db.Conn, id string) (Region, error) {
+	out, err := db.One(ctx, c, RegionByID(id))
+	switch {
+	case errors.Is(err, db.ErrNoRow):
+		return Region{}, fault.NoSuch("region", id)
+	case err != nil:
+		return Region{}, fmt.Errorf("read region %s: %w", id, err)
+	}
+	return out, nil
+}
+
+// List returns the regions of a filter by id, and whether there are more than
+// the limit.
+func (r Regions) List(ctx context.Context, f RegionFilter) (regions []Region, truncated bool, err error) {
+	if f.Limit == 0 {
+		f.Limit = r.Limit
+	}
+	out, err := db.All(ctx, r.DB, regionsWhere(f))
+	if err != nil {
+		return nil, false, fmt.Errorf("list regions: %w", err)
+	}
+	if f.Limit > 0 && len(out) > f.Limit {
+		return out[:f.Limit], true, nil
+	}
+	return out, false, nil
+}
+
+// Create stores a region: 409 when its id is taken, 404 when its parent does
+// not exist (keystone/catalog/core.py create_region).
+func (r Regions) Create(ctx context.Context, n Region) error {
+	duplicate := fault.Duplicate("region", "Duplicate ID, %s.", n.ID)
+	err := r.DB.Tx(ctx, func(c db.Conn) error {
+		if _, err := region(ctx, c, n.ID); err == nil {
+			return duplicate
+		} else if !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		if err := hasParent(ctx, c, n.ParentID); err != nil {
+			return err
+		}
+		_, err := c.Exec(ctx, insertRegion, n.ID, n.Description, n.ParentID, writeExtra(n.Extra))
+		return err
+	})
+	if errors.Is(err, db.ErrDuplicate) {
+		return duplicate
+	}
+	return wrap(err, "create region", n.ID)
+}
+
+// Update changes a region and returns it: 404 when it or its new parent does
+// not exist, 400 when it would become its own ancestor.
+func (r Regions) Update(ctx context.Context, id string, change RegionChange) (Region, error) {
+	var out Region
+	err := r.DB.Tx(ctx, func(c db.Conn) error {
+		if change.Parent {
+			if err := hasParent(ctx, c, change.ParentID); err != nil {
+				return err
+			}
+		}
+		old, err := region(ctx, c, id)
+		if err != nil {
+			return err
+		}
+		out = change.apply(old)
+		if err := noCircle(ctx, c, out); err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, updateRegion, id, out.Description, out.ParentID, writeExtra(out.Extra))
+		return err
+	})
+	return out, wrap(err, "update region", id)
+}
+
+func (c RegionChange) apply(r Region) Region {
+	if c.Description != nil {
+		r.Description = *c.Description
+	}
+	if c.Parent {
+		r.ParentID = c.ParentID
+	}
+	r.Extra = slices.Clone(r.Extra)
+	for _, m := range c.Extra {
+		r.Extra = r.Extra.Set(m.Key, m.Value)
+	}
+	return r
+}
+
+func hasParent(ctx context.Context, c db.Conn, id *string) error {
+	if id == nil {
+		return nil
+	}
+	_, err := region(ctx, c, *id)
+	return err
+}
+
+// noCircle refuses a region that is above its own parent.
+func noCircle(ctx context.Context, c db.Conn, r Region) error {
+	if r.ParentID == nil {
+		return nil
+	}
+	above, err := db.All(ctx, c, regionsAbove(*r.ParentID))
+	if err != nil {
+		return fmt.Errorf("ancestors: %w", err)
+	}
+	if slices.Contains(above, r.ID) {
+		return fault.New(fault.BadRequest, "The specified parent region %s would create a circular region hierarchy.", r.ID)
+	}
+	return nil
+}
+
+// Delete removes a region and the regions below it. An endpoint in any of them
+// forbids that, as in keystone/catalog/backends/sql.py:163 (30ef2ffa6).
+func (r Regions) Delete(ctx context.Context, id string) error {
+	used := fault.New(fault.Forbidden, "Unable to delete region %s because it or its child regions have associated endpoints.", id)
+	err := r.DB.Tx(ctx, func(c db.Conn) error {
+		tree, err := db.All(ctx, c, regionsBelow(id))
+		if err != nil {
+			return err
+		}
+		if len(tree) == 0 {
+			return fault.NoSuch("region", id)
+		}
+		ids := make([]any, len(tree))
+		for i, b := range tree {
+			if b.endpoints > 0 {
+				return used
+			}
+			ids[i] = b.id
+		}
+		_, err = c.Exec(ctx, `delete from region where id in `+db.In(len(ids), 1), ids...)
+		return err
+	})
+	if errors.Is(err, db.ErrReference) {
+		// An endpoint came in between.
+		return used
+	}
+	return wrap(err, "delete region", id)
+}
+
+// wrap says what was attempted, unless the error is meant for the client.
+func wrap(err error, what, id string) error {
+	if _, ok := errors.AsType[*fault.Error](err); err == nil || ok {
+		return err
+	}
+	return fmt.Errorf("%s %s: %w", what, id, err)
+}
