@@ -203,7 +203,7 @@ func run(t *testing.T, url string, cmd *exec.Cmd) (end func()) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	end := sync.OnceFunc(func() { stop(t, cmd, ended, &log) })
+	end = sync.OnceFunc(func() { stop(t, cmd, ended, &log) })
 	t.Cleanup(end)
 
 	for range 300 {
