@@ -59,7 +59,10 @@ func New(cfg Config, configDirs []string) (*Engine, error) {
 	if cfg.Now != nil {
 		e.started = cfg.Now()
 	}
-	return e, e.load()
+	if err := e.load(); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // Enforce returns nil when the caller may do what the rule guards, and else the

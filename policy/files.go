@@ -53,18 +53,19 @@ func (e *Engine) look() ([]stamp, error) {
 // find takes an absolute name as it is, and searches for a relative one. The
 // info is nil when there is none.
 func (e *Engine) find(name string) (string, fs.FileInfo, error) {
-	places := e.dirs
 	if filepath.IsAbs(name) {
-		places = []string{""}
-	}
-	for _, dir := range places {
-		path := filepath.Join(dir, name)
-		info, err := os.Stat(path)
-		if err == nil {
-			return path, info, nil
+		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil, nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return "", nil, err
+		return name, info, err
+	}
+	for _, dir := range e.dirs {
+		// A place that may not be looked at, such as another user's home, holds
+		// nothing for us.
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil {
+			return path, info, nil
 		}
 	}
 	return "", nil, nil
@@ -160,7 +161,7 @@ func follow(n *yaml.Node) *yaml.Node {
 func readRule(n *yaml.Node) (override, error) {
 	switch {
 	case n.Kind == yaml.SequenceNode:
-		list, err := readList(n)
+		list, err := readList(n, 2)
 		if err != nil {
 			return override{}, err
 		}
@@ -181,14 +182,14 @@ func readRule(n *yaml.Node) (override, error) {
 	return override{check, err}, nil
 }
 
-// readList reads the list form, two levels deep.
-func readList(n *yaml.Node) ([]any, error) {
+// readList reads the list form, so many levels deep.
+func readList(n *yaml.Node, levels int) ([]any, error) {
 	var list []any
 	for _, item := range n.Content {
 		item = follow(item)
 		switch {
-		case item.Kind == yaml.SequenceNode:
-			inner, err := readList(item)
+		case item.Kind == yaml.SequenceNode && levels > 1:
+			inner, err := readList(item, levels-1)
 			if err != nil {
 				return nil, err
 			}

@@ -20,12 +20,12 @@ func (t Target) Add(prefix string, object map[string]any) {
 
 // Credentials are what a rule may know of the caller, in the names of
 // oslo.context: user_id, project_id, domain_id (there, and nil, without a
-// domain scope), system_scope, roles as []string, token as the token's body.
-// Rules see the value under AdminToken never.
+// domain scope), system_scope, roles as []string, token as the token's body: a
+// map, or a rules.Fields that works its parts out when asked.
 type Credentials map[string]any
 
 // AdminToken is the key whose value true marks the caller with the admin_token
-// of the configuration: everything is allowed to it.
+// of the configuration: everything is allowed to it. Rules cannot see it.
 const AdminToken = "is_admin_token"
 
 // scope is the kind of scope as oslo.policy finds it: an unscoped token counts

@@ -54,4 +54,11 @@ var userRules = []Rule{
 		Deprecated:  &Deprecated{Check: adminRequired, Since: stein},
 		Operations:  []string{"DELETE /v3/users/{user_id}"},
 	},
+	{
+		Name:        "identity:revoke_tokens_for_user",
+		Description: "revoke all tokens of a user",
+		Check:       adminOrOwner,
+		ScopeTypes:  anyScope,
+		Operations:  []string{"DELETE /v3/users/{user_id}/tokens"},
+	},
 }

@@ -53,7 +53,7 @@ func newTemplate(text string) template {
 		if p.whole && taken {
 			ok = false // the one argument is used up
 		}
-		taken = taken || p.verb != '%'
+		taken = taken || p.field
 		if !ok {
 			p.bad = true
 			t.parts = append(t.parts, p)
@@ -98,10 +98,13 @@ func readConversion(s string) (p part, rest string, ok bool) {
 		return p, "", false
 	}
 	p.verb = s[0]
-	if p.verb == '%' {
-		p.whole = false
+	switch {
+	case p.verb != '%':
+		return p, s[1:], true
+	case p.whole:
+		return part{text: "%"}, s[1:], true
 	}
-	return p, s[1:], true
+	return p, "", false // %(key)% is none
 }
 
 // split cuts the leading bytes off that are among the given ones.
@@ -156,7 +159,7 @@ func (t template) fill(r *run) (string, verdict) {
 
 func (p *part) fill(r *run) (string, verdict) {
 	var value any = r.target
-	if p.field && !p.whole && (p.key != "" || p.verb != '%') {
+	if p.field && !p.whole {
 		v, ok := r.target[p.key]
 		if !ok {
 			return "", no
@@ -168,8 +171,6 @@ func (p *part) fill(r *run) (string, verdict) {
 		return "", r.fail(errFormat)
 	case !p.field:
 		return p.text, yes
-	case p.verb == '%':
-		return "%", yes
 	}
 	if p.verb == 's' && p.width == 0 && p.prec < 0 {
 		return str(value), yes

@@ -21,8 +21,8 @@ const (
 // ast.literal_eval does and writes a literal as str would. Numbers, strings,
 // bytes, None, True, False, lists, tuples and sets are literals. Expressions
 // with a call, a subscript or an operator are read as far as it takes to tell
-// them from faults; the rarest (comprehensions, starred items, complex numbers,
-// the ellipsis) count as faults.
+// them from faults; the rarest (comprehensions, starred items, keyword
+// arguments) count as faults.
 func readLiteral(text string) (string, form) {
 	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
 		return "", unreadable
@@ -218,6 +218,9 @@ func (p *exprParser) atom() expr {
 	case c == '{':
 		p.rest = p.rest[1:]
 		return p.list('}')
+	case strings.HasPrefix(p.rest, "..."):
+		p.rest = p.rest[3:]
+		return expr{literal: true, text: "Ellipsis"}
 	case c >= '0' && c <= '9', c == '.':
 		return p.number()
 	}
@@ -277,6 +280,18 @@ func (p *exprParser) number() expr {
 		return p.fail()
 	}
 	plain := strings.ReplaceAll(text, "_", "")
+	return p.value(plain)
+}
+
+// value reads the digits; the value of an imaginary number ends in j.
+func (p *exprParser) value(plain string) expr {
+	if c := plain[len(plain)-1]; c|0x20 == 'j' && !strings.ContainsAny(plain, "xX") {
+		f, err := strconv.ParseFloat(plain[:len(plain)-1], 64)
+		if err != nil && f == 0 || strings.ContainsAny(plain, "nNpP") {
+			return p.fail()
+		}
+		return expr{literal: true, text: strings.TrimSuffix(float(f), ".0") + "j"}
+	}
 	base := 10
 	if len(plain) > 1 && plain[0] == '0' && isAlnum(plain[1]) && plain[1] > '9' && plain[1]|0x20 != 'e' {
 		base = 0

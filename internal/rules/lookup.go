@@ -11,23 +11,16 @@ type Fields interface {
 	Field(name string) (any, bool)
 }
 
-// aliases are the names under which oslo.policy and oslo.context show a
-// credential a second time, as long as it has a value.
-var aliases = map[string]string{
-	"system": "system_scope",
-	"user":   "user_id",
-	"tenant": "project_id",
-}
-
 // find follows the path into the credentials and compares what it ends at. A
-// list on the way stands for each of its elements.
+// list on the way stands for each of its elements. A system scope goes under
+// "system" too, as oslo.policy has it.
 func (r *run) find(path []string, match string) verdict {
 	value, ok := r.creds[path[0]]
+	if scope := r.creds["system_scope"]; path[0] == "system" && scope != nil && scope != "" {
+		value, ok = scope, true
+	}
 	if !ok {
-		value = r.creds[aliases[path[0]]]
-		if value == nil || value == "" {
-			return no
-		}
+		return no
 	}
 	return r.descend(value, path[1:], match)
 }
