@@ -1,6 +1,6 @@
 package conf
 
-// ApplicationCredential is the section [application_credential]; the tags hold each option's meaning.
+// ApplicationCredential is the section [application_credential]: how many application credentials a user may have.
 type ApplicationCredential struct {
 	Driver    string `ini:"driver" default:"sql" effect:"default" help:"backend choice; only sql ships, warn on anything else"`
 	Caching   bool   `ini:"caching" default:"True" help:"cache application_credential data when the global cache is on"`

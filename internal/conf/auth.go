@@ -1,8 +1,8 @@
 package conf
 
-// Auth is the section [auth]; the tags hold each option's meaning.
+// Auth is the section [auth]: the methods of authentication, in the order that numbers them in tokens, and their plugins.
 type Auth struct {
-	Methods               []string `ini:"methods" default:"external,password,token,oauth1,mapped,application_credential" effect:"yes" help:"enabled auth methods, also the order that maps method names to the integer inside Fernet payloads"`
+	Methods               []string `ini:"methods" default:"external,password,token,oauth1,mapped,application_credential" effect:"yes" help:"methods of authentication that are accepted; their order numbers them inside tokens, so a cluster needs the same everywhere"`
 	Password              string   `ini:"password" help:"plugin name for the password method; unset means default"`
 	Token                 string   `ini:"token" help:"plugin name for the token method; unset means default"`
 	External              string   `ini:"external" help:"plugin name for the external method; unset means default; DefaultDomain or Domain for REMOTE_USER"`

@@ -1,11 +1,11 @@
 package conf
 
-// Cache is the section [cache]; the tags hold each option's meaning.
+// Cache is the section [cache]: the cache of Python Keystone (oslo.cache).
 type Cache struct {
 	ConfigPrefix                     string   `ini:"config_prefix" default:"cache.oslo" help:"dogpile naming"`
 	ExpirationTime                   int      `ini:"expiration_time" default:"600" help:"default TTL seconds"`
-	Backend                          string   `ini:"backend" default:"dogpile.cache.null" choices:"oslo_cache.memcache_pool,oslo_cache.dict,oslo_cache.mongo,oslo_cache.etcd3gw,dogpile.cache.pymemcache,dogpile.cache.memcached,dogpile.cache.pylibmc,dogpile.cache.bmemcached,dogpile.cache.dbm,dogpile.cache.redis,dogpile.cache.memory,dogpile.cache.memory_pickle,dogpile.cache.null" help:"dogpile backend; contents are Python-pickled, so not shareable: warn and use own in-process cache"`
-	BackendArgument                  []string `ini:"backend_argument" kind:"multi" default:"" help:"cache client tuning: backend argument"`
+	Backend                          string   `ini:"backend" default:"dogpile.cache.null" choices:"oslo_cache.memcache_pool,oslo_cache.dict,oslo_cache.mongo,oslo_cache.etcd3gw,dogpile.cache.pymemcache,dogpile.cache.memcached,dogpile.cache.pylibmc,dogpile.cache.bmemcached,dogpile.cache.dbm,dogpile.cache.redis,dogpile.cache.redis_sentinel,dogpile.cache.memory,dogpile.cache.memory_pickle,dogpile.cache.null" help:"dogpile backend; contents are Python-pickled, so not shareable: warn and use own in-process cache"`
+	BackendArgument                  []string `ini:"backend_argument" kind:"multi" default:"" secret:"yes" help:"cache client tuning: backend argument"`
 	Proxies                          []string `ini:"proxies" default:"" help:"cache client tuning: proxies"`
 	Enabled                          bool     `ini:"enabled" default:"True" help:"global cache switch (keystone default true)"`
 	DebugCacheBackend                bool     `ini:"debug_cache_backend" default:"False" help:"cache client tuning: debug cache backend"`

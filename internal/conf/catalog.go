@@ -1,9 +1,9 @@
 package conf
 
-// Catalog is the section [catalog]; the tags hold each option's meaning.
+// Catalog is the section [catalog]: how long lists of the catalog get.
 type Catalog struct {
 	Driver    string `ini:"driver" default:"sql" effect:"default" help:"only sql remains on master (templated and endpoint_filter.sql entry points are gone)"`
 	Caching   bool   `ini:"caching" default:"True" help:"cache catalog data when the global cache is on"`
 	CacheTime *int   `ini:"cache_time" help:"TTL seconds for cached catalog data; global TTL when unset"`
-	ListLimit *int   `ini:"list_limit" effect:"yes" help:"default page size for catalog collections, over the global one"`
+	ListLimit *int   `ini:"list_limit" effect:"yes" help:"length of lists of regions, services and endpoints"`
 }

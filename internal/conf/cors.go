@@ -1,6 +1,6 @@
 package conf
 
-// CORS is the section [cors]; the tags hold each option's meaning.
+// CORS is the section [cors]: cross-origin requests (oslo.middleware).
 type CORS struct {
 	AllowedOrigin    []string `ini:"allowed_origin" help:"origins allowed; unset means no CORS"`
 	AllowCredentials bool     `ini:"allow_credentials" default:"True" help:"credentials allowed"`

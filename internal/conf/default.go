@@ -1,36 +1,36 @@
 package conf
 
-// DefaultSection is the section [DEFAULT]; the tags hold each option's meaning.
+// DefaultSection is the section [DEFAULT]: limits of lists, links in answers, logs (oslo.log) and messaging.
 type DefaultSection struct {
 	AdminToken                 string   `ini:"admin_token" secret:"yes" help:"static shared secret that acts as is_admin without identity; skips policy; unset by default"`
-	PublicEndpoint             string   `ini:"public_endpoint" kind:"uri" effect:"yes" help:"base URL put in links, discovery and WWW-Authenticate; else derived from the request"`
+	PublicEndpoint             string   `ini:"public_endpoint" kind:"uri" effect:"yes" help:"base URL of the links in answers, in discovery and in WWW-Authenticate; unset, it is taken from the request"`
 	MaxProjectTreeDepth        int      `ini:"max_project_tree_depth" default:"5" help:"deepest allowed project nesting below the domain"`
 	MaxParamSize               int      `ini:"max_param_size" default:"64" removal:"since 2025.1" help:"no effect any more; kept so old files load"`
-	MaxTokenSize               int      `ini:"max_token_size" default:"255" effect:"yes" help:"a longer Fernet token is only logged, never refused"`
-	ListLimit                  *int     `ini:"list_limit" effect:"yes" help:"global default page size for collections"`
-	MaxDBLimit                 int      `ini:"max_db_limit" default:"1000" min:"0" effect:"yes" help:"hard upper bound of any page, even when the client asks for more"`
-	StrictPasswordCheck        bool     `ini:"strict_password_check" default:"False" effect:"yes" help:"too long password: 403 when true, silently cut when false"`
-	InsecureDebug              bool     `ini:"insecure_debug" default:"False" effect:"yes" help:"puts real reasons in 401/403/500 messages"`
+	MaxTokenSize               int      `ini:"max_token_size" default:"255" effect:"yes" help:"a Fernet token longer than this is noted in the log, and issued all the same"`
+	ListLimit                  *int     `ini:"list_limit" effect:"yes" help:"length of lists, for sections that set none"`
+	MaxDBLimit                 int      `ini:"max_db_limit" default:"1000" min:"0" effect:"yes" help:"upper bound of any list, whatever the client asks for"`
+	StrictPasswordCheck        bool     `ini:"strict_password_check" default:"False" effect:"yes" help:"answer 403 to a password that is too long; off, it is cut silently"`
+	InsecureDebug              bool     `ini:"insecure_debug" default:"False" effect:"yes" help:"tell clients the true reason of 401 and 403: for laboratories only"`
 	DefaultPublisherID         string   `ini:"default_publisher_id" help:"publisher id of notifications; default host-based"`
 	NotificationFormat         string   `ini:"notification_format" default:"cadf" choices:"basic,cadf" help:"shape of emitted events"`
 	NotificationOptOut         []string `ini:"notification_opt_out" kind:"multi" default:"identity.authenticate.success,identity.authenticate.pending" help:"event types not to emit (repeatable)"`
-	Debug                      bool     `ini:"debug" default:"False" effect:"yes" help:"debug logging"`
+	Debug                      bool     `ini:"debug" default:"False" effect:"yes" help:"log at the level DEBUG"`
 	LogConfigAppend            string   `ini:"log_config_append" was:"DEFAULT/log-config,DEFAULT/log_config" help:"Python logging config file"`
-	LogDateFormat              string   `ini:"log_date_format" default:"%Y-%m-%d %H:%M:%S" effect:"yes" help:"time format (strftime)"`
-	LogFile                    string   `ini:"log_file" was:"DEFAULT/logfile" effect:"yes" help:"log file"`
-	LogDir                     string   `ini:"log_dir" was:"DEFAULT/logdir" effect:"yes" help:"log directory"`
+	LogDateFormat              string   `ini:"log_date_format" default:"%Y-%m-%d %H:%M:%S" effect:"yes" help:"form of the time in log lines, as strftime has it"`
+	LogFile                    string   `ini:"log_file" was:"DEFAULT/logfile" effect:"yes" help:"file to log to, in log_dir if that is set; unset, the log goes to stderr"`
+	LogDir                     string   `ini:"log_dir" was:"DEFAULT/logdir" effect:"yes" help:"folder of the log file"`
 	WatchLogFile               bool     `ini:"watch_log_file" default:"False" help:"reopen when rotated"`
 	UseSyslog                  bool     `ini:"use_syslog" default:"False" help:"log to syslog"`
 	UseJournal                 bool     `ini:"use_journal" default:"False" help:"log to journald"`
 	SyslogLogFacility          string   `ini:"syslog_log_facility" default:"LOG_USER" help:"syslog facility"`
-	UseJSON                    bool     `ini:"use_json" default:"False" effect:"yes" help:"JSON log lines"`
-	UseStderr                  bool     `ini:"use_stderr" default:"False" effect:"yes" help:"also stderr"`
+	UseJSON                    bool     `ini:"use_json" default:"False" effect:"yes" help:"log in JSON, one object a line"`
+	UseStderr                  bool     `ini:"use_stderr" default:"False" effect:"yes" help:"log to stderr beside the file"`
 	UseEventlog                bool     `ini:"use_eventlog" default:"False" help:"Python log formatting: use eventlog"`
 	LogRotateInterval          int      `ini:"log_rotate_interval" default:"1" help:"rotation interval"`
 	LogRotateIntervalType      string   `ini:"log_rotate_interval_type" default:"days" choices:"Seconds,Minutes,Hours,Days,Weekday,Midnight" anycase:"yes" help:"interval unit"`
 	MaxLogfileCount            int      `ini:"max_logfile_count" default:"30" help:"rotated files kept"`
 	MaxLogfileSizeMB           int      `ini:"max_logfile_size_mb" default:"200" help:"size per file"`
-	LogRotationType            string   `ini:"log_rotation_type" default:"none" choices:"interval,size,none" help:"built-in rotation"`
+	LogRotationType            string   `ini:"log_rotation_type" default:"none" choices:"interval,size,none" anycase:"yes" help:"built-in rotation"`
 	LoggingContextFormatString string   `ini:"logging_context_format_string" default:"%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s [%(global_request_id)s %(request_id)s %(user_identity)s] %(instance)s%(message)s" help:"Python log formatting: logging context format string"`
 	LoggingDefaultFormatString string   `ini:"logging_default_format_string" default:"%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s [-] %(instance)s%(message)s" help:"Python log formatting: logging default format string"`
 	LoggingDebugFormatSuffix   string   `ini:"logging_debug_format_suffix" default:"%(funcName)s %(pathname)s:%(lineno)d" help:"Python log formatting: logging debug format suffix"`

@@ -1,6 +1,6 @@
 package conf
 
-// DomainConfig is the section [domain_config]; the tags hold each option's meaning.
+// DomainConfig is the section [domain_config]: options that domains may set for themselves.
 type DomainConfig struct {
 	Driver                       string            `ini:"driver" default:"sql" effect:"default" help:"backend choice; only sql ships, warn on anything else"`
 	Caching                      bool              `ini:"caching" default:"True" help:"cache domain_config data when the global cache is on"`

@@ -40,6 +40,9 @@ func (l *loader) lookup(name, section string) (string, error) {
 	if s, n, dotted := strings.Cut(name, "."); dotted {
 		o = l.table.byName[Name{s, n}]
 	}
+	if older := l.table.older[Name{section, name}]; o == nil && len(older) > 0 {
+		o = older[0]
+	}
 	if o == nil {
 		o = l.table.byName[Name{"DEFAULT", name}]
 	}
@@ -49,7 +52,11 @@ func (l *loader) lookup(name, section string) (string, error) {
 	case l.active[o.Name]:
 		return "", fmt.Errorf("$%s leads back to itself", name)
 	}
-	return pythonText(l.value(o).value), nil
+	r := l.value(o)
+	if r.failed {
+		return "", fmt.Errorf("$%s is not valid itself", name)
+	}
+	return pythonText(r.value), nil
 }
 
 // pythonText is Python's str() of a typed value.

@@ -1,6 +1,6 @@
 package conf
 
-// Federation is the section [federation]; the tags hold each option's meaning.
+// Federation is the section [federation]: what holds for all identity providers.
 type Federation struct {
 	Driver                               string   `ini:"driver" default:"sql" effect:"default" help:"backend choice; only sql ships, warn on anything else"`
 	AssertionPrefix                      string   `ini:"assertion_prefix" default:"" help:"only request variables with this prefix reach the mapping engine"`

@@ -1,6 +1,6 @@
 package conf
 
-// Healthcheck is the section [healthcheck]; the tags hold each option's meaning.
+// Healthcheck is the section [healthcheck]: the answer of /healthcheck (oslo.middleware).
 type Healthcheck struct {
 	Path               string   `ini:"path" default:"/healthcheck" removal:"yes" help:"path (keystone mounts at /healthcheck anyway)"`
 	Detailed           bool     `ini:"detailed" default:"False" help:"verbose answer"`

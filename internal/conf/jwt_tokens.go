@@ -1,6 +1,6 @@
 package conf
 
-// JWTTokens is the section [jwt_tokens]; the tags hold each option's meaning.
+// JWTTokens is the section [jwt_tokens]: the algorithms and keys of JWS tokens.
 type JWTTokens struct {
 	JWSAlgorithm            string   `ini:"jws_algorithm" default:"ES256" choices:"ES256,ES384,ES512,EdDSA" help:"signing algorithm of JWS tokens"`
 	JWSAcceptedAlgorithms   []string `ini:"jws_accepted_algorithms" default:"ES256" help:"algorithms accepted at validation"`

@@ -1,6 +1,6 @@
 package conf
 
-// LDAP is the section [ldap]; the tags hold each option's meaning.
+// LDAP is the section [ldap]: the directory behind the LDAP driver.
 type LDAP struct {
 	URL                                string   `ini:"url" default:"ldap://localhost" help:"server URL list"`
 	RandomizeURLs                      bool     `ini:"randomize_urls" default:"False" help:"shuffle the URL list"`

@@ -2,6 +2,7 @@ package conf
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -123,25 +124,31 @@ func (l *loader) readFile(file string) {
 	}
 }
 
-// set reads one option into its field.
+// set reads one option into its field and notes what should be told of it.
 func (l *loader) set(o *Option) {
 	r := l.value(o)
-	if r.value != nil {
-		reflect.ValueOf(l.config).Elem().FieldByIndex(o.fieldIndex).Set(fieldValue(o, r.value))
+	v := r.value
+	if v == nil && r.from != nil && !r.failed && !o.Nullable {
+		// Python has None here and no use for it.
+		v = l.defaultOf(o).value
+		if o.Effect != "" {
+			l.blame(o.Name, r.from, fmt.Sprintf("the value is empty; give %s, or leave the line out for %s", wanted(o), *o.Default))
+		}
 	}
-	setting := Setting{Name: o.Name, Value: r.value, Secret: o.Secret}
+	if v != nil {
+		reflect.ValueOf(l.config).Elem().FieldByIndex(o.fieldIndex).Set(fieldValue(o, v))
+	}
+	s := Setting{Name: o.Name, Value: r.value, Secret: o.Secret, Was: r.was, Removal: o.Removal}
 	if r.from != nil {
-		setting.File, setting.Line = r.from.file, r.from.line
-		if o.Effect == "" || o.Effect == "default" && r.isDefault == false {
-			l.config.WithoutEffect = append(l.config.WithoutEffect, setting)
+		s.File, s.Line = r.from.file, r.from.line
+		if o.Effect == "" || o.Effect == "default" && !r.isDefault {
+			l.config.WithoutEffect = append(l.config.WithoutEffect, s)
 		}
-		if r.was != nil || o.Removal != "" {
-			old := setting
-			old.Was, old.Removal = r.was, o.Removal
-			l.config.Deprecated = append(l.config.Deprecated, old)
+		if s.Was != nil || s.Removal != "" {
+			l.config.Deprecated = append(l.config.Deprecated, s)
 		}
 	}
-	l.config.settings = append(l.config.settings, setting)
+	l.config.settings = append(l.config.settings, s)
 }
 
 // ordered gives the faults by file, in the order of reading, and line.

@@ -1,6 +1,6 @@
 package conf
 
-// OsloMessagingAMQP is the section [oslo_messaging_amqp]; the tags hold each option's meaning.
+// OsloMessagingAMQP is the section [oslo_messaging_amqp]: the AMQP 1.0 transport of Python Keystone.
 type OsloMessagingAMQP struct {
 	ContainerName               string   `ini:"container_name" was:"amqp1/container_name" help:"messaging driver setting"`
 	IdleTimeout                 int      `ini:"idle_timeout" default:"0" was:"amqp1/idle_timeout" help:"messaging driver setting"`

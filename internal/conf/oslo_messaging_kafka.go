@@ -1,6 +1,6 @@
 package conf
 
-// OsloMessagingKafka is the section [oslo_messaging_kafka]; the tags hold each option's meaning.
+// OsloMessagingKafka is the section [oslo_messaging_kafka]: the Kafka transport of Python Keystone.
 type OsloMessagingKafka struct {
 	KafkaMaxFetchBytes   int     `ini:"kafka_max_fetch_bytes" default:"1048576" help:"messaging driver setting"`
 	KafkaConsumerTimeout float64 `ini:"kafka_consumer_timeout" default:"1.0" help:"messaging driver setting"`

@@ -1,6 +1,6 @@
 package conf
 
-// OsloMessagingNotifications is the section [oslo_messaging_notifications]; the tags hold each option's meaning.
+// OsloMessagingNotifications is the section [oslo_messaging_notifications]: where notifications go.
 type OsloMessagingNotifications struct {
 	Driver       []string `ini:"driver" kind:"multi" default:"" was:"DEFAULT/notification_driver" help:"where events go: messaging, messagingv2, routing, log, test, noop (repeatable)"`
 	TransportURL string   `ini:"transport_url" was:"DEFAULT/notification_transport_url" secret:"yes" help:"broker for events"`

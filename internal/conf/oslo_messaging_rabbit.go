@@ -1,6 +1,6 @@
 package conf
 
-// OsloMessagingRabbit is the section [oslo_messaging_rabbit]; the tags hold each option's meaning.
+// OsloMessagingRabbit is the section [oslo_messaging_rabbit]: the RabbitMQ transport.
 type OsloMessagingRabbit struct {
 	AMQPDurableQueues                bool    `ini:"amqp_durable_queues" default:"False" help:"RabbitMQ client setting (only when events go to a broker)"`
 	AMQPAutoDelete                   bool    `ini:"amqp_auto_delete" default:"False" was:"DEFAULT/amqp_auto_delete" help:"RabbitMQ client setting (only when events go to a broker)"`

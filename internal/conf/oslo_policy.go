@@ -1,11 +1,11 @@
 package conf
 
-// OsloPolicy is the section [oslo_policy]; the tags hold each option's meaning.
+// OsloPolicy is the section [oslo_policy]: the files that override the default rules.
 type OsloPolicy struct {
-	EnforceNewDefaults       bool     `ini:"enforce_new_defaults" default:"True" effect:"yes" help:"ignore deprecated check strings (true) or OR them in (false)"`
-	PolicyFile               string   `ini:"policy_file" default:"policy.yaml" effect:"yes" help:"override file, YAML or JSON, relative to config dirs"`
-	PolicyDefaultRule        string   `ini:"policy_default_rule" default:"default" effect:"yes" help:"rule used for unknown names"`
-	PolicyDirs               []string `ini:"policy_dirs" kind:"multi" default:"policy.d" effect:"yes" help:"extra override directories"`
+	EnforceNewDefaults       bool     `ini:"enforce_new_defaults" default:"True" effect:"yes" help:"leave the deprecated default rules out"`
+	PolicyFile               string   `ini:"policy_file" default:"policy.yaml" effect:"yes" help:"file of overriding rules, YAML or JSON, looked for beside the configuration"`
+	PolicyDefaultRule        string   `ini:"policy_default_rule" default:"default" effect:"yes" help:"rule that is asked where a name is unknown"`
+	PolicyDirs               []string `ini:"policy_dirs" kind:"multi" default:"policy.d" effect:"yes" help:"folder of further files of rules"`
 	RemoteContentType        string   `ini:"remote_content_type" default:"application/x-www-form-urlencoded" choices:"application/x-www-form-urlencoded,application/json" help:"http: check body type"`
 	RemoteSSLVerifyServerCrt bool     `ini:"remote_ssl_verify_server_crt" default:"False" help:"http: check verifies server"`
 	RemoteSSLCACrtFile       string   `ini:"remote_ssl_ca_crt_file" help:"http: check CA"`

@@ -1,6 +1,6 @@
 package conf
 
-// Policy is the section [policy]; the tags hold each option's meaning.
+// Policy is the section [policy]: stored policy blobs.
 type Policy struct {
 	Driver    string `ini:"driver" default:"sql" effect:"default" help:"sql, or rules (read-only)"`
 	ListLimit *int   `ini:"list_limit" help:"default page size for policy collections, over the global one"`

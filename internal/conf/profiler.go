@@ -1,6 +1,6 @@
 package conf
 
-// Profiler is the section [profiler]; the tags hold each option's meaning.
+// Profiler is the section [profiler]: the profiler of Python Keystone.
 type Profiler struct {
 	Enabled             bool    `ini:"enabled" default:"False" was:"profiler/profiler_enabled" help:"OSProfiler tracing"`
 	TraceSqlalchemy     bool    `ini:"trace_sqlalchemy" default:"False" help:"OSProfiler setting"`

@@ -25,6 +25,6 @@ type RateLimitUserAuth struct {
 // RateLimitTrustedProxies is the section [rate_limit_trusted_proxies]: which
 // peers are believed about the client's address, and in which header.
 type RateLimitTrustedProxies struct {
-	TrustedHeader  string   `ini:"trusted_header" default:"x_forwarded_for" sample:"x_forwarded_for" effect:"yes" help:"x_forwarded_for, forwarded, or single:NAME for a header with one address; read from trusted proxies alone"`
+	TrustedHeader  string   `ini:"trusted_header" default:"x_forwarded_for" sample:"x_forwarded_for" effect:"yes" help:"header that names the client: x_forwarded_for, forwarded, or single:NAME for a header with one address; read from trusted proxies alone"`
 	TrustedProxies []string `ini:"trusted_proxies" kind:"prefixes" default:"" sample:"" effect:"yes" help:"networks of the balancers in front, comma-separated CIDRs; empty means that the peer is the client"`
 }

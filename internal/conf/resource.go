@@ -1,6 +1,6 @@
 package conf
 
-// Resource is the section [resource]; the tags hold each option's meaning.
+// Resource is the section [resource]: projects and domains.
 type Resource struct {
 	Driver                 string `ini:"driver" default:"sql" effect:"default" help:"backend choice; only sql ships, warn on anything else"`
 	Caching                bool   `ini:"caching" default:"True" was:"assignment/caching" help:"cache resource data when the global cache is on"`

@@ -1,6 +1,6 @@
 package conf
 
-// Role is the section [role]; the tags hold each option's meaning.
+// Role is the section [role]: how long lists of roles get.
 type Role struct {
 	Driver    string `ini:"driver" effect:"default" help:"role backend; unset means the assignment backend default (sql)"`
 	Caching   bool   `ini:"caching" default:"True" help:"cache role data when the global cache is on"`

@@ -1,6 +1,6 @@
 package conf
 
-// SAML is the section [saml]; the tags hold each option's meaning.
+// SAML is the section [saml]: this cloud as a SAML identity provider.
 type SAML struct {
 	AssertionExpirationTime    int    `ini:"assertion_expiration_time" default:"3600" help:"seconds issued SAML assertions stay valid"`
 	Xmlsec1Binary              string `ini:"xmlsec1_binary" default:"xmlsec1" help:"external signer; a Go server signs in process"`

@@ -1,6 +1,6 @@
 package conf
 
-// TokenlessAuth is the section [tokenless_auth]; the tags hold each option's meaning.
+// TokenlessAuth is the section [tokenless_auth]: authentication by client certificate.
 type TokenlessAuth struct {
 	TrustedIssuer   []string `ini:"trusted_issuer" kind:"multi" default:"" help:"client-certificate issuer DNs allowed without a token (repeatable)"`
 	Protocol        string   `ini:"protocol" default:"x509" help:"protocol id used to map client certificates"`

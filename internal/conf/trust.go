@@ -1,6 +1,6 @@
 package conf
 
-// Trust is the section [trust]; the tags hold each option's meaning.
+// Trust is the section [trust]: how far trusts may be passed on.
 type Trust struct {
 	AllowRedelegation    bool   `ini:"allow_redelegation" default:"False" help:"whether trusts may be chained"`
 	MaxRedelegationCount int    `ini:"max_redelegation_count" default:"3" help:"longest trust chain"`

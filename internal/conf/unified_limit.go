@@ -1,6 +1,6 @@
 package conf
 
-// UnifiedLimit is the section [unified_limit]; the tags hold each option's meaning.
+// UnifiedLimit is the section [unified_limit]: the enforcement model of limits.
 type UnifiedLimit struct {
 	Driver           string `ini:"driver" default:"sql" effect:"default" help:"backend choice; only sql ships, warn on anything else"`
 	Caching          bool   `ini:"caching" default:"True" help:"cache unified_limit data when the global cache is on"`

@@ -41,18 +41,11 @@ func (l *loader) addUnknown(n Name, file string, line int) {
 	if looksOurs(n.Section) && l.table.sections[n.Section] == nil {
 		return // told once, for the section
 	}
-	near := l.table.nearest(n)
-	if !ours(n.Section) {
-		l.config.Unknown = append(l.config.Unknown, Unknown{n, file, line, near})
+	if ours(n.Section) {
+		l.faults = append(l.faults, Fault{file, line, n.Section, n.Option, l.table.advice(n)})
 		return
 	}
-	message := "no such option"
-	if near != "" {
-		message += "; did you mean " + near + "?"
-	} else {
-		message += "; there are " + strings.Join(l.table.sections[n.Section], ", ")
-	}
-	l.faults = append(l.faults, Fault{file, line, n.Section, n.Option, message})
+	l.config.Unknown = append(l.config.Unknown, Unknown{n, file, line, l.table.nearest(n)})
 }
 
 // looksOurs takes a section for one of ours in spite of a typing error with
@@ -74,10 +67,11 @@ func (l *loader) strangeSections(file string, heads []header) {
 			}
 		}
 		slices.Sort(known)
-		l.faults = append(l.faults, Fault{
-			File: file, Line: h.line, Section: h.section,
-			Message: "no such section; did you mean [" + closest(h.section, known) + "]?",
-		})
+		advice := "there are [" + strings.Join(known, "], [") + "]"
+		if near := closest(h.section, known); near != "" {
+			advice = "did you mean [" + near + "]?"
+		}
+		l.faults = append(l.faults, Fault{File: file, Line: h.line, Section: h.section, Message: "no such section; " + advice})
 	}
 }
 
@@ -94,28 +88,35 @@ func (l *loader) unknownEnv() {
 		if !ok || !strings.HasPrefix(v, "OS_") || !ours(n.Section) || l.table.byName[n] != nil {
 			continue
 		}
-		message := "no such option"
-		if near := l.table.nearest(n); near != "" {
-			message += "; did you mean " + near + "?"
-		}
-		l.faults = append(l.faults, Fault{v, 0, n.Section, n.Option, message})
+		l.faults = append(l.faults, Fault{v, 0, n.Section, n.Option, l.table.advice(n)})
 	}
 }
 
+// advice is what a fault says of a name that our own sections do not have.
+func (t *optionTable) advice(n Name) string {
+	if near := t.nearest(n); near != "" {
+		return "no such option; did you mean " + near + "?"
+	}
+	return "no such option; there are " + strings.Join(t.sections[n.Section], ", ")
+}
+
 // nearest names the known option most like n: in its own section by likeness
-// of the name, else the same name in another section.
+// of the name; else the same name in the one section that has it, or in the
+// section whose name is like this one's.
 func (t *optionTable) nearest(n Name) string {
 	if near := closest(n.Option, t.sections[n.Section]); near != "" {
 		return Name{n.Section, near}.String()
 	}
-	best, section := len(n.Section), ""
+	var sections []string
 	for s, options := range t.sections {
-		if !slices.Contains(options, n.Option) {
-			continue
+		if slices.Contains(options, n.Option) {
+			sections = append(sections, s)
 		}
-		if d := distance(n.Section, s); d < best || d == best && s < section {
-			best, section = d, s
-		}
+	}
+	slices.Sort(sections)
+	section := closest(n.Section, sections)
+	if len(sections) == 1 {
+		section = sections[0]
 	}
 	if section == "" {
 		return ""

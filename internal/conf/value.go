@@ -12,6 +12,7 @@ type result struct {
 	from      *raw  // nil: the default
 	was       *Name // the older name it was read under
 	isDefault bool
+	failed    bool // a fault was told; value is the default
 }
 
 // value reads an option once and keeps it.
@@ -36,12 +37,9 @@ func (l *loader) compute(o *Option) result {
 	last := &raws[len(raws)-1]
 	r := result{from: last, was: was}
 	v, err := l.typed(o, raws)
-	if err == nil && v == nil && !o.Nullable && o.Effect != "" {
-		err = fmt.Errorf("the value is empty; give %s, or leave the line out for %s", wanted(o), *o.Default)
-	}
 	if err != nil {
 		l.blame(o.Name, last, err.Error())
-		fallback.from = last
+		fallback.from, fallback.failed = last, true
 		return fallback
 	}
 	r.value = v

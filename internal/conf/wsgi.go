@@ -1,6 +1,6 @@
 package conf
 
-// WSGI is the section [wsgi]; the tags hold each option's meaning.
+// WSGI is the section [wsgi]: debugging aids of Python Keystone.
 type WSGI struct {
 	DebugMiddleware bool `ini:"debug_middleware" default:"False" help:"dump requests and responses"`
 }
