@@ -1,16 +1,18 @@
 package auth
 
+import "github.com/keystone-go/keystone-go/policy"
+
 // Credentials are what policy rules may look at (keystone/common/context.py and
 // oslo.context): the `token` entry is the token's body without its catalog.
-func (id *Identity) Credentials() map[string]any {
+func (id *Identity) Credentials() policy.Credentials {
 	if id.AdminToken {
-		return map[string]any{}
+		return policy.Credentials{policy.AdminToken: true}
 	}
 	roles := make([]string, len(id.Roles))
 	for i, r := range id.Roles {
 		roles[i] = r.Name
 	}
-	c := map[string]any{
+	c := policy.Credentials{
 		"user_id":           id.User.ID,
 		"user_domain_id":    id.User.DomainID,
 		"project_id":        nil,
@@ -19,7 +21,7 @@ func (id *Identity) Credentials() map[string]any {
 		"system_scope":      nil,
 		"roles":             roles,
 		"is_admin_project":  id.IsAdminProject == nil || *id.IsAdminProject,
-		"token":             id.tokenMap(),
+		"token":             tokenFields{id},
 	}
 	switch {
 	case id.Token.System != "":
@@ -33,6 +35,16 @@ func (id *Identity) Credentials() map[string]any {
 		}
 	}
 	return c
+}
+
+// tokenFields builds the token's body when a rule asks for a part of it: few
+// rules do.
+type tokenFields struct{ id *Identity }
+
+// Field gives a part of the token's body.
+func (f tokenFields) Field(name string) (any, bool) {
+	v, ok := f.id.tokenMap()[name]
+	return v, ok
 }
 
 func refMap(id, name string) map[string]any { return map[string]any{"id": id, "name": name} }

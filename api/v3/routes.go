@@ -3,11 +3,17 @@ package v3
 import (
 	"slices"
 
+	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/internal/db"
 )
 
 // Resources are what the rows work on. The zero value will do to list them.
 type Resources struct {
+	DB      db.DB
+	Auth    *auth.Service
+	Users   identity.Users
 	Regions catalog.Regions
 }
 
@@ -16,6 +22,9 @@ func Table(r Resources) []Route {
 	return slices.Concat(
 		discoveryRoutes(),
 		healthRoutes(),
+		authTokens{r.Auth}.routes(),
+		authScopes{r.DB}.routes(),
+		users{r.Users, r.Auth}.routes(),
 		regions{r.Regions}.routes(),
 	)
 }

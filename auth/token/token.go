@@ -2,11 +2,13 @@
 package token
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"time"
 
 	"github.com/keystone-go/keystone-go/internal/fault"
-	"github.com/keystone-go/keystone-go/internal/fernet"
+	"github.com/keystone-go/keystone-go/internal/uuid"
 )
 
 // Token is what a token says about itself; nothing of it is checked against
@@ -40,7 +42,8 @@ type Receipt struct {
 
 // Provider makes token strings and reads them.
 type Provider interface {
-	// Issue returns the string of a token, setting its IssuedAt and Version.
+	// Issue returns the string of a token. It sets IssuedAt and Version, and
+	// cuts ExpiresAt to the second.
 	Issue(*Token) (string, error)
 	// Decode reads a string; what is not a token of this cloud is ErrNotFound.
 	Decode(string) (*Token, error)
@@ -50,28 +53,25 @@ type Provider interface {
 // *fault.Error (404) with Keystone's words.
 var ErrNotFound = errors.New("token not found")
 
-// Fernet is the provider of Fernet tokens and receipts.
-type Fernet struct{}
+// The words of keystone/token/provider.py and token_formatters.py.
+const (
+	textNone    = "No token in the request"
+	textUnknown = "Could not recognize Fernet token"
+	textVersion = "This is not a recognized Fernet payload version: %d"
+)
 
-// NewFernet takes the keys, [auth] methods in file order, whose places are
-// the bits of the payload, and [identity] default_domain_id.
-func NewFernet(repo *fernet.Repository, methods []string, defaultDomainID string) *Fernet {
-	return &Fernet{}
+// refusal is ErrNotFound in Keystone's words.
+type refusal struct{ fault *fault.Error }
+
+func refuse(format string, args ...any) error {
+	return &refusal{fault: fault.New(fault.NotFound, format, args...)}
 }
 
-var errNotBuilt = errors.New("not built")
+// Error gives Keystone's words.
+func (r *refusal) Error() string { return r.fault.Error() }
 
-// Issue encrypts a token.
-func (f *Fernet) Issue(t *Token) (string, error) { return "", errNotBuilt }
-
-// Decode decrypts a token.
-func (f *Fernet) Decode(text string) (*Token, error) { return nil, errNotBuilt }
-
-// IssueReceipt encrypts a receipt and sets its IssuedAt.
-func (f *Fernet) IssueReceipt(r *Receipt) (string, error) { return "", errNotBuilt }
-
-// DecodeReceipt decrypts a receipt; what is none is NoReceipt.
-func (f *Fernet) DecodeReceipt(text string) (*Receipt, error) { return nil, errNotBuilt }
+// Unwrap gives what the refusal is for clients and for callers.
+func (r *refusal) Unwrap() []error { return []error{r.fault, ErrNotFound} }
 
 // NoReceipt is the 401 for a receipt that is unknown, expired or another
 // user's.
@@ -79,5 +79,11 @@ func NoReceipt(id string) *fault.Error {
 	return fault.New(fault.Unauthorized, "Could not find auth receipt: %s.", id)
 }
 
-// NewAuditID returns a fresh audit id of 22 characters.
-func NewAuditID() string { return "" }
+// NewAuditID returns a fresh audit id: a random UUID in 22 characters.
+func NewAuditID() string {
+	raw, err := hex.DecodeString(uuid.Hex())
+	if err != nil {
+		panic(err) // unreachable: Hex is hexadecimal
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}

@@ -1,0 +1,151 @@
+package v3
+
+import (
+	"github.com/keystone-go/keystone-go/auth"
+	"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+	"github.com/keystone-go/keystone-go/policy"
+	"github.com/keystone-go/keystone-go/ratelimit"
+)
+
+// users serves the rows of /v3/users there are (keystone/api/users.py).
+type users struct {
+	identity.Users
+	auth *auth.Service
+}
+
+func (h users) routes() []Route {
+	return []Route{
+		{Method: "PATCH", Path: "/v3/users/{user_id}", Rule: "identity:update_user", Check: checkUserUpdate, Target: h.target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "user"},
+		{Method: "POST", Path: "/v3/users/{user_id}/password", Rule: Open, Check: passwordChange.check, Do: h.changePassword, Limit: ratelimit.ClassAuth, Rel: "user_change_password"},
+	}
+}
+
+// target loads the user that the rule looks at.
+func (h users) target(c *Call) (policy.Target, error) {
+	u, err := h.Get(c.Ctx(), c.Param("user_id"))
+	if err != nil {
+		return nil, err
+	}
+	c.Object = u
+	t := policy.Target{}
+	t.Add("target.user", userView(c, u, false).Map())
+	return t, nil
+}
+
+func (h users) update(c *Call) (Reply, error) {
+	before := c.Object.(identity.View)
+	body, _ := c.JSON().Object("user")
+	change, err := userChange(before, body)
+	if err != nil {
+		return Reply{}, err
+	}
+	after, err := h.Update(c.Ctx(), before, change)
+	if err != nil {
+		return Reply{}, err
+	}
+	return ok("user", userView(c, after, true)), nil
+}
+
+func (h users) changePassword(c *Call) (Reply, error) {
+	body, _ := c.JSON().Object("user")
+	original, _ := body.String("original_password")
+	password, _ := body.String("password")
+	err := h.auth.ChangePassword(c.Ctx(), h.Users, c.Param("user_id"), original, password)
+	if err != nil {
+		return Reply{}, err
+	}
+	return noContent(), nil
+}
+
+// userView is a user as answers show him; nested repeats the extra attributes
+// under one key, as Python does after an update.
+func userView(c *Call, v identity.View, nested bool) pyjson.Object {
+	a := v.Account
+	body := append(pyjson.Object{}, v.Extra...)
+	body = append(body,
+		pyjson.Member{Key: "id", Value: a.ID},
+		pyjson.Member{Key: "name", Value: orNull(a.Name)},
+		pyjson.Member{Key: "domain_id", Value: a.DomainID},
+		pyjson.Member{Key: "enabled", Value: a.Enabled})
+	if a.DefaultProjectID != "" {
+		body = append(body, pyjson.Member{Key: "default_project_id", Value: a.DefaultProjectID})
+	}
+	var expires any
+	if a.Password.ExpiresAt != nil {
+		expires = auth.ISOMicro(*a.Password.ExpiresAt)
+	}
+	body = append(body, pyjson.Member{Key: "password_expires_at", Value: expires})
+	if nested {
+		body = append(body, pyjson.Member{Key: "extra", Value: append(pyjson.Object{}, v.Extra...)})
+	}
+	options := pyjson.Object{}
+	for _, o := range v.Options.Named() {
+		options = append(options, pyjson.Member{Key: o.Name, Value: o.Value})
+	}
+	return append(body,
+		pyjson.Member{Key: "options", Value: options},
+		pyjson.Member{Key: "links", Value: pyjson.Object{{Key: "self", Value: c.Link("users", a.ID)}}})
+}
+
+// userChange reads an update of a user whose shape was checked.
+func userChange(before identity.View, body pyjson.Object) (identity.Change, error) {
+	var ch identity.Change
+	for _, m := range body {
+		switch m.Key {
+		case "id":
+			if m.Value != before.Account.ID {
+				return ch, fault.New(fault.BadRequest, "Cannot change ID")
+			}
+		case "domain_id":
+			if m.Value != before.Account.DomainID {
+				return ch, fault.New(fault.BadRequest, "Cannot change Domain ID")
+			}
+		case "name":
+			name := m.Value.(string)
+			ch.Name = &name
+		case "enabled":
+			on := looseBool(m.Value)
+			ch.Enabled = &on
+		case "default_project_id":
+			ch.DefaultProject = nullable(m.Value)
+		case "password":
+			ch.Password = nullable(m.Value)
+		case "options":
+			ch.Options = userOptions(m.Value.(pyjson.Object))
+		case "links", "extra", "password_expires_at":
+			// Shown by the server, never taken from a client.
+		case "federated":
+			return ch, fault.New(fault.NotImplemented, "Federated identities of a user cannot be set yet.")
+		default:
+			ch.Extra = append(ch.Extra, m)
+		}
+	}
+	return ch, nil
+}
+
+func nullable(v any) **string {
+	var p *string
+	if s, ok := v.(string); ok {
+		p = &s
+	}
+	return &p
+}
+
+func userOptions(o pyjson.Object) map[string]*string {
+	set := map[string]*string{}
+	for _, m := range o {
+		id, known := identity.OptionID(m.Key)
+		if !known {
+			continue
+		}
+		if m.Value == nil {
+			set[id] = nil
+			continue
+		}
+		text := pyjson.Encode(m.Value)
+		set[id] = &text
+	}
+	return set
+}

@@ -1,0 +1,223 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/keystone-go/keystone-go/assignment"
+	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/internal/conf"
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+	"github.com/keystone-go/keystone-go/internal/uuid"
+	"github.com/keystone-go/keystone-go/resource"
+)
+
+// BootstrapOptions are the flags of `bootstrap`; an empty URL or region makes
+// no endpoint or region.
+type BootstrapOptions struct {
+	Username, Password               string
+	Project, Role, Service           string
+	AdminURL, PublicURL, InternalURL string
+	Region                           string
+	ImmutableRoles                   bool
+}
+
+// Bootstrap makes what a new cloud needs before anybody can log in: domain,
+// project, roles, an administrator and the catalog's first entries
+// (keystone/cmd/bootstrap.py). What is there already stays; it may run again.
+func Bootstrap(ctx context.Context, d db.DB, users identity.Users, cfg *conf.Config, o BootstrapOptions) error {
+	b := bootstrap{BootstrapOptions: o, ctx: ctx, db: d, users: users, domain: cfg.Identity.DefaultDomainID}
+	for _, step := range []func() error{b.defaultDomain, b.project, b.admin, b.roles, b.grants, b.region, b.catalog} {
+		if err := step(); err != nil {
+			return fmt.Errorf("bootstrap: %w", err)
+		}
+	}
+	return nil
+}
+
+type bootstrap struct {
+	BootstrapOptions
+	ctx       context.Context
+	db        db.DB
+	users     identity.Users
+	domain    string
+	projectID string
+	userID    string
+	adminRole string
+}
+
+// exists runs a query that finds a row or none.
+func exists[T any](ctx context.Context, d db.DB, q db.Query[T]) (T, bool, error) {
+	v, err := db.One(ctx, d, q)
+	if errors.Is(err, db.ErrNoRow) {
+		return v, false, nil
+	}
+	return v, err == nil, err
+}
+
+func (b *bootstrap) defaultDomain() error {
+	_, found, err := exists(b.ctx, b.db, resource.DomainByID(b.domain))
+	if err != nil || found {
+		return err
+	}
+	return resource.CreateDomain(b.ctx, b.db, resource.Domain{
+		ID: b.domain, Name: "Default", Description: "The default domain", Enabled: true,
+	})
+}
+
+func (b *bootstrap) project() error {
+	p, found, err := exists(b.ctx, b.db, resource.ProjectByName(b.Project, b.domain))
+	if err != nil || found {
+		b.projectID = p.ID
+		return err
+	}
+	b.projectID = uuid.Hex()
+	return resource.CreateProject(b.ctx, b.db, resource.Project{
+		ID: b.projectID, Name: b.Project, DomainID: b.domain, Enabled: true,
+		Description: "Bootstrap project for initializing the cloud.",
+	})
+}
+
+// admin makes the administrator, or enables him and gives him the password
+// where he does not have it.
+func (b *bootstrap) admin() error {
+	a, found, err := exists(b.ctx, b.db, identity.AccountByName(b.Username, b.domain))
+	if err != nil {
+		return err
+	}
+	password := &b.Password
+	if !found {
+		v, err := b.users.Create(b.ctx, b.domain, identity.Change{Name: &b.Username, Password: &password})
+		b.userID = v.Account.ID
+		return err
+	}
+	b.userID = a.ID
+	same, err := b.users.Hasher.Verify(b.ctx, a.Password.Hash, b.Password)
+	if err != nil {
+		return err
+	}
+	var ch identity.Change
+	if !a.Enabled {
+		on := true
+		ch.Enabled = &on
+	}
+	if !same {
+		ch.Password = &password
+	}
+	if ch.Enabled == nil && ch.Password == nil {
+		return nil
+	}
+	before, err := b.users.Get(b.ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	_, err = b.users.Update(b.ctx, before, ch)
+	return err
+}
+
+// roles makes the default roles and their chain of implications: each implies
+// the next. Releases before 2023.2 had admin imply member directly.
+func (b *bootstrap) roles() error {
+	names := []string{"reader", "member", "manager", b.Role}
+	ids := make([]string, len(names))
+	for i, name := range names {
+		id, err := b.role(name)
+		if err != nil {
+			return err
+		}
+		ids[i] = id
+		if i > 0 {
+			if err := assignment.Imply(b.ctx, b.db, id, ids[i-1]); err != nil {
+				return err
+			}
+		}
+	}
+	b.adminRole = ids[3]
+	if err := assignment.Unimply(b.ctx, b.db, b.adminRole, ids[1]); err != nil {
+		return err
+	}
+	_, err := b.role("service")
+	return err
+}
+
+func (b *bootstrap) role(name string) (string, error) {
+	r, found, err := exists(b.ctx, b.db, assignment.RolesByName(name))
+	if err != nil || found {
+		return r.ID, err
+	}
+	id := uuid.Hex()
+	return id, assignment.CreateRole(b.ctx, b.db, assignment.Role{ID: id, Name: name}, b.ImmutableRoles)
+}
+
+func (b *bootstrap) grants() error {
+	actor := assignment.Actor{ID: b.userID}
+	if err := assignment.GrantOnProject(b.ctx, b.db, actor, b.projectID, b.adminRole, false); err != nil {
+		return err
+	}
+	return assignment.GrantOnSystem(b.ctx, b.db, actor, b.adminRole)
+}
+
+func (b *bootstrap) region() error {
+	if b.Region == "" {
+		return nil
+	}
+	err := catalog.Regions{DB: b.db}.Create(b.ctx, catalog.Region{ID: b.Region})
+	if fault.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
+}
+
+func (b *bootstrap) catalog() error {
+	services, err := db.All(b.ctx, b.db, catalog.ServicesOfType("identity"))
+	if err != nil {
+		return err
+	}
+	var s catalog.Service
+	if len(services) > 0 {
+		s = services[0]
+	} else {
+		s = catalog.Service{ID: uuid.Hex(), Type: "identity", Enabled: true, Extra: pyjson.Encode(pyjson.Object{{Key: "name", Value: b.Service}})}
+		if err := catalog.CreateService(b.ctx, b.db, s); err != nil {
+			return err
+		}
+	}
+	have, err := db.All(b.ctx, b.db, catalog.EndpointsOfService(s.ID))
+	if err != nil {
+		return err
+	}
+	for _, e := range []struct{ iface, url string }{{"public", b.PublicURL}, {"internal", b.InternalURL}, {"admin", b.AdminURL}} {
+		if e.url == "" {
+			continue
+		}
+		if err := b.endpoint(s.ID, have, e.iface, e.url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endpoint makes the endpoint of an interface in the region, or points the one
+// there is to the URL.
+func (b *bootstrap) endpoint(serviceID string, have []catalog.Endpoint, iface, url string) error {
+	var region *string
+	if b.Region != "" {
+		region = &b.Region
+	}
+	for _, e := range have {
+		if e.Interface != iface || region != nil && (e.RegionID == nil || *e.RegionID != *region) {
+			continue
+		}
+		if e.URL == url {
+			return nil
+		}
+		return catalog.SetEndpointURL(b.ctx, b.db, e.ID, url)
+	}
+	return catalog.CreateEndpoint(b.ctx, b.db, catalog.Endpoint{
+		ID: uuid.Hex(), Interface: iface, ServiceID: serviceID, URL: url, RegionID: region, Enabled: true,
+	})
+}

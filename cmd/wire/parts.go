@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	v3 "github.com/keystone-go/keystone-go/api/v3"
+	"github.com/keystone-go/keystone-go/internal/conf"
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/passhash"
+)
+
+// NewHasher makes the hashing gate of a configuration.
+func NewHasher(cfg *conf.Config) (*passhash.Hasher, error) {
+	id, own := cfg.Identity, cfg.KeystoneGo
+	algorithm := id.PasswordHashAlgorithm
+	if own.PasswordHashAlgorithm != "" {
+		algorithm = own.PasswordHashAlgorithm
+	}
+	slots := own.HashSlots
+	if slots == 0 {
+		slots = max(runtime.GOMAXPROCS(0)/2, 1)
+	}
+	queue := own.HashQueue
+	if queue == 0 {
+		queue = 64 * slots
+	}
+	h, err := passhash.New(passhash.Options{
+		Algorithm: algorithm, Rounds: id.PasswordHashRounds,
+		ScryptBlockSize: id.ScryptBlockSize, ScryptParallelism: id.ScryptParallelism, SaltBytes: id.SaltBytesize,
+		MaxLength: id.MaxPasswordLength, Strict: cfg.Default.StrictPasswordCheck,
+		Argon2Time: own.Argon2Time, Argon2Memory: own.Argon2Memory, Argon2Threads: own.Argon2Threads,
+		Slots: slots, Queue: queue, Wait: time.Duration(own.HashWait) * time.Second,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("[identity] password hashing: %w", err)
+	}
+	return h, nil
+}
+
+// OpenDB opens [database] connection.
+func OpenDB(ctx context.Context, cfg *conf.Config, observe func(db.Event)) (db.DB, error) {
+	c := cfg.Database
+	if c.Connection == "" {
+		return nil, errors.New("[database] connection is not set")
+	}
+	timeout := 0
+	if c.PoolTimeout != nil {
+		timeout = *c.PoolTimeout
+	}
+	return db.Open(ctx, db.Config{
+		URL: c.Connection, MaxPoolSize: c.MaxPoolSize, MaxOverflow: c.MaxOverflow,
+		PoolTimeout: seconds(timeout), ConnRecycle: seconds(c.ConnectionRecycleTime), Observe: observe,
+	})
+}
+
+// Routes lists the rows that are served, without a server behind them.
+func Routes() []v3.Route { return v3.Table(v3.Resources{}) }
+
+// listLimit is a section's list_limit, or the one of [DEFAULT]; 0 is none.
+func listLimit(section, global *int) int {
+	switch {
+	case section != nil:
+		return *section
+	case global != nil:
+		return *global
+	}
+	return 0
+}
+
+// Version names the build: the module's version, or "(devel)".
+func Version() (version, revision string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(devel)", ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			revision = s.Value
+		}
+	}
+	return info.Main.Version, revision
+}

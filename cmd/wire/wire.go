@@ -1,0 +1,277 @@
+// Package wire builds the server out of a configuration: the one place where
+// everything meets.
+package wire
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	v3 "github.com/keystone-go/keystone-go/api/v3"
+	"github.com/keystone-go/keystone-go/auth"
+	"github.com/keystone-go/keystone-go/auth/method"
+	"github.com/keystone-go/keystone-go/auth/token"
+	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/internal/cascade"
+	"github.com/keystone-go/keystone-go/internal/conf"
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fernet"
+	"github.com/keystone-go/keystone-go/internal/ops"
+	"github.com/keystone-go/keystone-go/internal/passhash"
+	"github.com/keystone-go/keystone-go/internal/rules"
+	"github.com/keystone-go/keystone-go/internal/uuid"
+	"github.com/keystone-go/keystone-go/lockout"
+	"github.com/keystone-go/keystone-go/migrations"
+	"github.com/keystone-go/keystone-go/policy"
+	"github.com/keystone-go/keystone-go/ratelimit"
+	"github.com/keystone-go/keystone-go/ratelimit/clientaddr"
+	"github.com/keystone-go/keystone-go/ratelimit/memory"
+)
+
+// Options replace parts of the server in tests; the zero value replaces none.
+type Options struct {
+	DB      db.DB                // instead of [database] connection; not closed
+	Now     func() time.Time     // instead of the wall clock
+	Tick    func() time.Duration // instead of the monotonic clock of the limits
+	Log     *slog.Logger         // instead of slog.Default
+	Observe func(db.Event)       // told of every round trip to the database
+}
+
+// App is a server ready to be listened for.
+type App struct {
+	Handler http.Handler // the Identity API
+	Admin   *ops.Admin   // metrics, live and ready
+	DB      db.DB
+	Auth    *auth.Service
+	Users   identity.Users
+	Hasher  *passhash.Hasher
+	Limits  *ratelimit.Set
+	Routes  []v3.Route
+	// Warnings are for the log at the start.
+	Warnings []string
+
+	closers []func()
+}
+
+// Close ends what Build started; requests must have ended before.
+func (a *App) Close() {
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		a.closers[i]()
+	}
+}
+
+// Build makes the server. The error names what is missing or wrong; nothing
+// is left running then.
+func Build(ctx context.Context, cfg *conf.Config, o Options) (app *App, err error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	b := &builder{cfg: cfg, Options: o, app: &App{}}
+	defer func() {
+		if err != nil {
+			b.app.Close()
+		}
+	}()
+	for _, step := range []func(context.Context) error{b.limits, b.keys, b.metrics, b.database, b.hashing, b.services, b.api} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return b.app, nil
+}
+
+type builder struct {
+	Options
+	cfg     *conf.Config
+	app     *App
+	clients *clientaddr.Resolver
+	tokens  fernetTokens
+	engine  db.Dialect
+	stats   *ops.Metrics
+}
+
+func (b *builder) limits(context.Context) error {
+	p := b.cfg.RateLimitTrustedProxies
+	clients, err := clientaddr.New(clientaddr.Config{Header: p.TrustedHeader, Trusted: p.TrustedProxies})
+	if err != nil {
+		return fmt.Errorf("[rate_limit_trusted_proxies]: %w", err)
+	}
+	g, u := b.cfg.RateLimitGlobalIP, b.cfg.RateLimitUserAuth
+	set, warnings, err := ratelimit.Build(ratelimit.Config{
+		GlobalIP: ratelimit.Section{Enabled: g.Enabled, Burst: g.BurstSize, Rate: g.ReplenishRatePerSecond, MaxEntries: g.MaxEntries, IPv6Prefix: g.IPv6Prefix, IPv4Prefix: g.IPv4Prefix},
+		UserAuth: ratelimit.Section{Enabled: u.Enabled, Burst: u.BurstSize, Rate: u.ReplenishRatePerSecond, MaxEntries: u.MaxEntries},
+		Trusted:  p.TrustedProxies,
+		Now:      b.Tick,
+	}, memory.Open)
+	if err != nil {
+		return err
+	}
+	b.clients, b.app.Limits = clients, set
+	b.app.Warnings = append(b.app.Warnings, warnings...)
+	b.app.closers = append(b.app.closers, set.Close)
+	return nil
+}
+
+// fernetTokens keeps receipts under keys of their own where [fernet_receipts]
+// names another folder.
+type fernetTokens struct {
+	*token.Fernet
+	receipts *token.Fernet
+	repos    map[string]*fernet.Repository
+}
+
+// IssueReceipt encrypts a receipt.
+func (t fernetTokens) IssueReceipt(r *token.Receipt) (string, error) {
+	return t.receipts.IssueReceipt(r)
+}
+
+// DecodeReceipt decrypts a receipt.
+func (t fernetTokens) DecodeReceipt(s string) (*token.Receipt, error) {
+	return t.receipts.DecodeReceipt(s)
+}
+
+func (b *builder) keys(context.Context) error {
+	provider := func(repo *fernet.Repository) *token.Fernet {
+		return token.NewFernet(repo, b.cfg.Auth.Methods, b.cfg.Identity.DefaultDomainID)
+	}
+	dir := b.cfg.FernetTokens.KeyRepository
+	repo, err := fernet.Open(dir, b.Now)
+	if err != nil {
+		return fmt.Errorf("[fernet_tokens] key_repository: %w", err)
+	}
+	b.tokens = fernetTokens{Fernet: provider(repo), repos: map[string]*fernet.Repository{"fernet_tokens": repo}}
+	b.tokens.receipts = b.tokens.Fernet
+	if other := b.cfg.FernetReceipts.KeyRepository; other != dir {
+		repo, err := fernet.Open(other, b.Now)
+		if err != nil {
+			return fmt.Errorf("[fernet_receipts] key_repository: %w", err)
+		}
+		b.tokens.receipts, b.tokens.repos["fernet_receipts"] = provider(repo), repo
+	}
+	return nil
+}
+
+func (b *builder) database(ctx context.Context) error {
+	b.engine = db.Postgres
+	if strings.HasPrefix(b.cfg.Database.Connection, "sqlite") {
+		b.engine = db.SQLite
+	}
+	d := b.DB
+	if d == nil {
+		opened, err := OpenDB(ctx, b.cfg, b.observe)
+		if err != nil {
+			return err
+		}
+		d = opened
+		b.app.closers = append(b.app.closers, d.Close)
+	}
+	if err := migrations.Verify(ctx, d, b.cfg.KeystoneGo.AllowNewerSchema); err != nil {
+		return err
+	}
+	b.app.DB = d
+	return nil
+}
+
+func (b *builder) observe(e db.Event) {
+	b.stats.Queried(string(b.engine), len(e.Texts), e.Writes, e.Duration)
+	if b.Observe != nil {
+		b.Observe(e)
+	}
+}
+
+func (b *builder) hashing(context.Context) error {
+	h, err := NewHasher(b.cfg)
+	if err != nil {
+		return err
+	}
+	b.app.Hasher = h
+	return nil
+}
+
+func (b *builder) services(context.Context) error {
+	b.app.Users = NewUsers(b.cfg, b.app.DB, b.app.Hasher, b.Now)
+	sec := b.cfg.SecurityCompliance
+	password := method.Password{
+		DB: b.app.DB, Hasher: b.app.Hasher, Limit: b.app.Limits.UserAuth, IdleDays: sec.DisableUserAccountDaysInactive, Now: b.Now,
+		Guard: lockout.Guard{
+			Policy: lockout.Policy{Attempts: sec.LockoutFailureAttempts, Duration: seconds(sec.LockoutDuration)},
+			Now:    b.Now,
+		},
+	}
+	b.app.Auth = auth.New(authConfig(b.cfg), b.app.DB, b.tokens, password, b.app.Users.Revoker, b.Now)
+	return nil
+}
+
+// NewUsers makes the service of users of a configuration.
+func NewUsers(cfg *conf.Config, d db.DB, h *passhash.Hasher, now func() time.Time) identity.Users {
+	sec := cfg.SecurityCompliance
+	return identity.Users{
+		DB: d, Hasher: h, IdleDays: sec.DisableUserAccountDaysInactive, Now: now, NewID: uuid.Hex,
+		Rules: identity.PasswordRules{
+			Regex: sec.PasswordRegex, RegexDescription: sec.PasswordRegexDescription,
+			ExpiresDays: sec.PasswordExpiresDays, History: sec.UniqueLastPasswordCount,
+			MinimumAgeDays: sec.MinimumPasswordAge, ChangeUponFirstUse: sec.ChangePasswordUponFirstUse,
+		},
+		Revoker: cascade.Revoker{Keep: seconds(cfg.Token.Expiration + cfg.Revoke.ExpirationBuffer), Now: now},
+	}
+}
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+func authConfig(cfg *conf.Config) auth.Config {
+	return auth.Config{
+		Methods:            cfg.Auth.Methods,
+		Expiration:         seconds(cfg.Token.Expiration),
+		AllowExpiredWindow: seconds(cfg.Token.AllowExpiredWindow),
+		RescopeScoped:      cfg.Token.AllowRescopeScopedToken,
+		ReceiptExpiration:  seconds(cfg.Receipt.Expiration),
+		StrictProjectNames: cfg.Resource.ProjectNameURLSafe == "strict",
+		StrictDomainNames:  cfg.Resource.DomainNameURLSafe == "strict",
+		AdminProject:       cfg.Resource.AdminProjectName,
+		AdminProjectDomain: cfg.Resource.AdminProjectDomainName,
+		AllEndpoints:       cfg.EndpointFilter.ReturnAllEndpointsIfNoFilter,
+		PublicEndpoint:     cfg.Default.PublicEndpoint,
+		AdminToken:         cfg.Default.AdminToken,
+		IdleDays:           cfg.SecurityCompliance.DisableUserAccountDaysInactive,
+	}
+}
+
+func (b *builder) api(context.Context) error {
+	o := b.cfg.OsloPolicy
+	engine, err := policy.New(policy.Config{
+		PolicyFile: o.PolicyFile, PolicyDirs: o.PolicyDirs, DefaultRule: o.PolicyDefaultRule,
+		EnforceNewDefaults: o.EnforceNewDefaults, Now: b.Now, Log: b.Log,
+		Remote: rules.RemoteConfig{
+			JSON: o.RemoteContentType == "application/json", Timeout: time.Duration(o.RemoteTimeout * float64(time.Second)),
+			Verify: o.RemoteSSLVerifyServerCrt, CAFile: o.RemoteSSLCACrtFile,
+			CertFile: o.RemoteSSLClientCrtFile, KeyFile: o.RemoteSSLClientKeyFile,
+		},
+	}, b.cfg.Dirs)
+	if err != nil {
+		return fmt.Errorf("[oslo_policy]: %w", err)
+	}
+	b.app.Routes = v3.Table(v3.Resources{
+		DB: b.app.DB, Auth: b.app.Auth, Users: b.app.Users, Regions: catalog.Regions{DB: b.app.DB, Limit: listLimit(b.cfg.Catalog.ListLimit, b.cfg.Default.ListLimit)},
+	})
+	h, err := v3.New(v3.Config{
+		Auth: b.app.Auth, Policy: engine, Limits: b.app.Limits, Clients: b.clients, Metrics: b.stats, Log: b.Log,
+		PublicEndpoint: b.cfg.Default.PublicEndpoint, PathPrefix: b.cfg.KeystoneGo.PathPrefix,
+		MaxBody:       int64(b.cfg.OsloMiddleware.MaxRequestBodySize),
+		ParseProxy:    b.cfg.OsloMiddleware.EnableProxyHeadersParsing,
+		ProxiesListed: len(b.cfg.RateLimitTrustedProxies.TrustedProxies) > 0,
+		InsecureDebug: b.cfg.Default.InsecureDebug,
+		Now:           b.Now, Routes: b.app.Routes,
+	})
+	if err != nil {
+		return err
+	}
+	b.app.Handler = h
+	return nil
+}
