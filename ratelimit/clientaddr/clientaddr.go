@@ -60,7 +60,7 @@ type Config struct {
 // Resolver finds client addresses; its methods may be called at once.
 type Resolver struct {
 	header  string // canonical name
-	read    func(*walk, []string)
+	form    form
 	trusted []netip.Prefix
 	local   bool
 }
@@ -70,7 +70,7 @@ type Resolver struct {
 func New(cfg Config) (*Resolver, error) {
 	r := &Resolver{local: cfg.PeerLocal}
 	var err error
-	if r.header, r.read, err = parseHeader(cfg.Header); err != nil {
+	if r.header, r.form, err = parseHeader(cfg.Header); err != nil {
 		return nil, err
 	}
 	r.trusted, err = parseTrusted(cfg.Trusted)
@@ -82,17 +82,25 @@ func New(cfg Config) (*Resolver, error) {
 // the zero Addr with NoPeer alone. However long the header, at most 32 entries
 // of it are looked at, and nothing is copied.
 func (r *Resolver) Resolve(peer string, h http.Header) (netip.Addr, How) {
-	addr, ok := parseNode(peer, isPort)
-	switch {
-	case ok && !trusts(r.trusted, addr):
-		return addr, Peer
-	case !ok && r.local && isUnix(peer):
-		addr = local
-	case !ok:
-		return netip.Addr{}, NoPeer
+	addr := local
+	if !r.local || !isUnix(peer) {
+		var ok bool
+		if addr, ok = parseNode(peer, isPort); !ok {
+			return netip.Addr{}, NoPeer
+		}
+		if !trusts(r.trusted, addr) {
+			return addr, Peer
+		}
 	}
 	w := walk{trusted: r.trusted}
-	r.read(&w, h[r.header])
+	switch lines := h[r.header]; r.form {
+	case list:
+		w.readList(lines)
+	case forwarded:
+		w.readForwarded(lines)
+	case single:
+		w.readSingle(lines)
+	}
 	switch {
 	case w.how == Header:
 		return w.client, Header

@@ -10,7 +10,7 @@ import (
 // split from the left, and its last elements are then examined from the right.
 // A quote that is never closed spoils the element that it stands in, and that
 // one reaches to the end of its line, not into the next.
-func readForwarded(w *walk, lines []string) {
+func (w *walk) readForwarded(lines []string) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		var last [maxHops + 1]string // one more than examined: there are others
 		n := 0

@@ -72,23 +72,32 @@ func trusts(nets []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// parseHeader turns the configured header into its name and its reader.
-func parseHeader(s string) (string, func(*walk, []string), error) {
+// form is how a header holds addresses.
+type form int
+
+const (
+	list      form = iota // X-Forwarded-For: a list over all its lines
+	forwarded             // Forwarded: elements of parameters
+	single                // one address in one line
+)
+
+// parseHeader turns the configured header into its name and its form.
+func parseHeader(s string) (string, form, error) {
 	switch s {
 	case "", "x_forwarded_for":
-		return "X-Forwarded-For", readList, nil
+		return "X-Forwarded-For", list, nil
 	case "forwarded":
-		return "Forwarded", readForwarded, nil
+		return "Forwarded", forwarded, nil
 	}
 	name, ok := strings.CutPrefix(s, "single:")
 	if !ok || !isToken(name) {
-		return "", nil, fmt.Errorf("trusted_header: %q is none of x_forwarded_for, forwarded, single:<Name>", s)
+		return "", 0, fmt.Errorf("trusted_header: %q is none of x_forwarded_for, forwarded, single:<Name>", s)
 	}
 	name = http.CanonicalHeaderKey(name)
 	if name == "X-Forwarded-For" || name == "Forwarded" {
-		return "", nil, fmt.Errorf("trusted_header: %s is a list; a header for one address cannot be read from it", name)
+		return "", 0, fmt.Errorf("trusted_header: %s is a list; a header for one address cannot be read from it", name)
 	}
-	return name, readSingle, nil
+	return name, single, nil
 }
 
 // isToken tells a name that a header may have (RFC 9110, 5.6.2).
@@ -102,10 +111,10 @@ func isToken(s string) bool {
 }
 
 // parseTrusted reads the networks of proxies; its error names every bad one.
-func parseTrusted(list []string) ([]netip.Prefix, error) {
+func parseTrusted(texts []string) ([]netip.Prefix, error) {
 	var nets []netip.Prefix
 	var errs []error
-	for _, text := range list {
+	for _, text := range texts {
 		if text == "loopback" {
 			nets = append(nets, netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("::1/128"))
 			continue

@@ -49,7 +49,7 @@ func (w *walk) visit(text string, parse func(string) (netip.Addr, bool)) bool {
 }
 
 // readList reads X-Forwarded-For: the lines are one list, in their order.
-func readList(w *walk, lines []string) {
+func (w *walk) readList(lines []string) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		rest, entry, more := lines[i], "", true
 		for more {
@@ -62,7 +62,7 @@ func readList(w *walk, lines []string) {
 }
 
 // readSingle reads a header that holds one address and comes once.
-func readSingle(w *walk, lines []string) {
+func (w *walk) readSingle(lines []string) {
 	switch len(lines) {
 	case 0:
 	case 1:
@@ -74,10 +74,10 @@ func readSingle(w *walk, lines []string) {
 
 // cutLast splits off the last entry of a list. It looks no further than an
 // entry can be long; without a comma there, all of the list is one entry.
-func cutLast(list string) (rest, entry string, more bool) {
-	from := max(0, len(list)-maxEntry-1)
-	if i := strings.LastIndexByte(list[from:], ','); i >= 0 {
-		return list[:from+i], list[from+i+1:], true
+func cutLast(s string) (rest, entry string, more bool) {
+	from := max(0, len(s)-maxEntry-1)
+	if i := strings.LastIndexByte(s[from:], ','); i >= 0 {
+		return s[:from+i], s[from+i+1:], true
 	}
-	return "", list, false
+	return "", s, false
 }
