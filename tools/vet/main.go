@@ -4,20 +4,62 @@
 package main
 
 import (
+	"go/ast"
 	"log"
+	"strings"
 
 	"github.com/kisielk/errcheck/errcheck"
 	"github.com/polyfloyd/go-errorlint/errorlint"
 	"github.com/ryanrolds/sqlclosecheck/pkg/analyzer"
+	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/nilness"
 	"golang.org/x/tools/go/analysis/unitchecker"
 )
 
+// ignorable are the functions whose error says nothing that could be acted on:
+// the end of something that was only read, a client or a terminal that is gone.
+var ignorable = []string{
+	"(*net/http.Server).Close",
+	"(*os.File).Close",
+	"(*os.Process).Kill",
+	"(io.Closer).Close",
+	"(io.ReadCloser).Close",
+	"(net.Conn).Close",
+	"(net.Listener).Close",
+	"(net/http.ResponseWriter).Write",
+	"fmt.Fprint",
+	"fmt.Fprintf",
+	"fmt.Fprintln",
+	"os.Remove",
+	"os.RemoveAll",
+}
+
 func main() {
+	errcheck.DefaultExcludedSymbols = append(errcheck.DefaultExcludedSymbols, ignorable...)
 	wrapping := errorlint.NewAnalyzer()
 	if err := wrapping.Flags.Set("errorf", "true"); err != nil {
 		log.Fatal(err)
 	}
 	rows := analyzer.NewConfigurableAnalyzer(analyzer.ConfigurableAnalyzerClosed)
-	unitchecker.Main(errcheck.Analyzer, wrapping, rows, nilness.Analyzer)
+	unitchecker.Main(notInTests(errcheck.Analyzer), notInTests(wrapping), rows, nilness.Analyzer)
+}
+
+// notInTests has a looks at the files that are no tests.
+func notInTests(a *analysis.Analyzer) *analysis.Analyzer {
+	run := a.Run
+	a.Run = func(p *analysis.Pass) (any, error) {
+		without := *p
+		without.Files = nil
+		for _, f := range p.Files {
+			if !isTest(p, f) {
+				without.Files = append(without.Files, f)
+			}
+		}
+		return run(&without)
+	}
+	return a
+}
+
+func isTest(p *analysis.Pass, f *ast.File) bool {
+	return strings.HasSuffix(p.Fset.File(f.Pos()).Name(), "_test.go")
 }
