@@ -19,6 +19,11 @@ import (
 // ignorable are the functions whose error says nothing that could be acted on:
 // the end of something that was only read, a client or a terminal that is gone.
 var ignorable = []string{
+	// What a bufio.Writer meets it tells at its Flush.
+	"(*bufio.Writer).Write",
+	"(*bufio.Writer).WriteByte",
+	"(*bufio.Writer).WriteRune",
+	"(*bufio.Writer).WriteString",
 	"(*net/http.Server).Close",
 	"(*os.File).Close",
 	"(*os.Process).Kill",
