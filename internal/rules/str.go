@@ -15,8 +15,14 @@ import (
 // been read as json.Number, or 5 would be written like the float it became.
 // The keys of a map come sorted.
 func str(value any) string {
-	if s, ok := value.(string); ok {
-		return s
+	switch v := value.(type) {
+	case string:
+		return v
+	case json.Number:
+		return number(v)
+	}
+	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
+		return v.String()
 	}
 	return repr(value)
 }
