@@ -18,23 +18,30 @@ type Path struct {
 	Dir  bool
 }
 
-// Sources says what to read: Paths in the order of the command line, then
-// Files, then the *.conf files of Dirs, a later one over an earlier one; over
-// all of them the environment ("NAME=value" entries, as os.Environ gives).
-// Each path must exist.
+// Sources says what to read: Files, then the *.conf files of Dirs, then Paths in
+// the order of the command line, a later one over an earlier one; over all of
+// them the environment ("NAME=value" entries, as os.Environ gives), and over
+// that what Set gives, from the command line. Each path must exist.
 type Sources struct {
-	Paths []Path
 	Files []string
 	Dirs  []string
+	Paths []Path
 	Env   []string
+	Set   []Given
 }
+
+// CommandLine is the origin of values in Sources.Set.
+const CommandLine = "command line"
 
 // Load reads the configuration. The error is a Faults with everything that is
 // wrong, from all files at once.
 func Load(s Sources) (*Config, error) {
 	l := &loader{
 		table: table(), env: environment(s.Env), config: &Config{Protocols: map[string]Protocol{}},
-		known: map[Name]result{}, active: map[Name]bool{}, blamed: map[Name]bool{},
+		given: map[Name]string{}, known: map[Name]result{}, active: map[Name]bool{}, blamed: map[Name]bool{},
+	}
+	for _, g := range s.Set {
+		l.given[g.Name] = g.Value
 	}
 	l.read(s)
 	for _, o := range l.table.all {
@@ -54,6 +61,7 @@ type loader struct {
 	docs   []*document // the weakest first
 	heads  [][]header  // of each document
 	env    map[string]string
+	given  map[Name]string
 	config *Config
 	known  map[Name]result
 	active map[Name]bool // being expanded, to notice circles
@@ -72,13 +80,14 @@ func environment(entries []string) map[string]string {
 }
 
 func (l *loader) read(s Sources) {
-	paths := slices.Clone(s.Paths)
+	var paths []Path
 	for _, f := range s.Files {
 		paths = append(paths, Path{Path: f})
 	}
 	for _, d := range s.Dirs {
 		paths = append(paths, Path{Path: d, Dir: true})
 	}
+	paths = append(paths, s.Paths...)
 	var dirs, files []string
 	for _, p := range paths {
 		p.Path = fixPath(p.Path, l.env["HOME"])

@@ -86,10 +86,13 @@ func (l *loader) typed(o *Option, raws []raw) (any, error) {
 	return v, inBounds(o, v)
 }
 
-// raws finds the texts of an option: the environment, else the newest file
+// raws finds the texts of an option: the command line, the environment, else the newest file
 // that has it under its own name or an older one; of an option that may be
 // repeated, those of all files, the oldest first.
 func (l *loader) raws(o *Option) ([]raw, *Name) {
+	if text, ok := l.given[o.Name]; ok {
+		return []raw{{text: text, file: CommandLine}}, nil
+	}
 	if text, ok := l.env[EnvName(o.Name)]; ok {
 		return []raw{{text: text, file: EnvName(o.Name)}}, nil
 	}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keystone-go/keystone-go/internal/conf"
+	"github.com/keystone-go/keystone-go/internal/fernet"
+)
+
+// repository is a folder of keys and how many it keeps.
+type repository struct {
+	dir       string
+	maxActive int
+}
+
+// credentialKeys is fixed in keystone/credential/providers/fernet/core.py.
+const credentialKeys = 3
+
+func tokenKeys(c *conf.Config) []repository {
+	return []repository{{c.FernetTokens.KeyRepository, c.FernetTokens.MaxActiveKeys}}
+}
+
+func receiptKeys(c *conf.Config) []repository {
+	return []repository{{c.FernetReceipts.KeyRepository, c.FernetReceipts.MaxActiveKeys}}
+}
+
+// bothKeys are the folders of tokens and of receipts, which usually are one;
+// then the receipts' number is ignored.
+func bothKeys(c *conf.Config) []repository {
+	list := tokenKeys(c)
+	if r := receiptKeys(c); r[0].dir != list[0].dir {
+		list = append(list, r...)
+	}
+	return list
+}
+
+// keyCommands are the verbs that make and turn keys, a row each.
+func (p *program) keyCommands() []*cobra.Command {
+	setup := func(r repository, o fernet.Owner) error { return fernet.Setup(r.dir, o) }
+	rotate := func(r repository, o fernet.Owner) error { return fernet.Rotate(r.dir, r.maxActive, o) }
+	var list []*cobra.Command
+	for _, v := range []struct {
+		name, help string
+		folders    func(*conf.Config) []repository
+		do         func(repository, fernet.Owner) error
+	}{
+		{"fernet_setup", "Make the keys of tokens and receipts", bothKeys, setup},
+		{"fernet_rotate", "Rotate the keys of tokens and receipts", bothKeys, rotate},
+		{"token_setup", "Make the keys of tokens", tokenKeys, setup},
+		{"token_rotate", "Rotate the keys of tokens", tokenKeys, rotate},
+		{"receipt_setup", "Make the keys of receipts", receiptKeys, setup},
+		{"receipt_rotate", "Rotate the keys of receipts", receiptKeys, rotate},
+		{"credential_setup", "Make the keys of stored credentials", func(c *conf.Config) []repository {
+			return []repository{{c.Credential.KeyRepository, credentialKeys}}
+		}, setup},
+	} {
+		var owner ownerFlags
+		cmd := &cobra.Command{Use: v.name, Short: v.help, RunE: func(cmd *cobra.Command, _ []string) error {
+			who, err := owner.resolve(cmd)
+			if err != nil {
+				return err
+			}
+			cfg, end, err := p.loadLogged()
+			if err != nil {
+				return err
+			}
+			defer end()
+			for _, r := range v.folders(cfg) {
+				if err := v.do(r, who); err != nil {
+					return err
+				}
+				slog.Debug("Done", "command", v.name, "dir", r.dir)
+			}
+			return nil
+		}}
+		owner.add(cmd)
+		list = append(list, cmd)
+	}
+	return list
+}

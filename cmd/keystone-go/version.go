@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keystone-go/keystone-go/cmd/wire"
+)
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version",
+		RunE: func(*cobra.Command, []string) error { return p.version() },
+	}
+}
+
+// version prints one line; called as keystone-manage a bare version, as its
+// scripts expect.
+func (p *program) version() error {
+	version, revision := wire.Version()
+	if p.name() == "keystone-manage" {
+		_, err := fmt.Fprintln(p.out, version)
+		return err
+	}
+	if revision != "" {
+		revision = ", revision " + revision
+	}
+	_, err := fmt.Fprintf(p.out, "keystone-go %s (identity v3.14%s, %s)\n", version, revision, runtime.Version())
+	return err
+}
