@@ -3,7 +3,6 @@ package token
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -59,54 +58,17 @@ func (f *Fernet) Decode(text string) (*Token, error) {
 	if text == "" {
 		return nil, refuse(textNone)
 	}
-	var room [sealSize]byte
-	payload, issued, err := f.repo.AppendDecrypt(room[:0], text)
-	if errors.Is(err, fernet.ErrInvalid) {
+	r := f.reader()
+	defer r.give()
+	var issued time.Time
+	var err error
+	if r.payload, issued, err = f.repo.AppendDecrypt(r.payload[:0], text); errors.Is(err, fernet.ErrInvalid) {
 		return nil, refuse(textUnknown)
-	}
-	if err != nil {
+	} else if err != nil {
 		return nil, err
 	}
-	return f.read(payload, issued)
-}
-
-// record is a token with room for its short lists, so that all of it is one
-// allocation.
-type record struct {
-	Token
-	methods [6]string
-	audits  [maxAudits]string
-}
-
-// maxAudits is a token's own audit id and its parent's.
-const maxAudits = 2
-
-// read reads a payload. What decrypts was made by this cloud, so whatever is
-// wrong with it is answered as an unknown token, where Python breaks off.
-func (f *Fernet) read(payload []byte, issued time.Time) (*Token, error) {
-	rec := new(record)
-	rec.Methods, rec.AuditIDs = rec.methods[:0], rec.audits[:0]
-	var text [sealSize]byte
-	var refs [16]reference
-	r := reader{f: f, in: payload, text: text[:0], refs: refs[:0]}
-	size := r.array()
-	version := r.number()
-	switch {
-	case r.bad || version > math.MaxInt:
-		return nil, refuse(textUnknown)
-	case version >= uint64(len(layouts)):
-		return nil, refuse(textVersion, version)
-	}
-	layout := layouts[version]
-	r.elements(layout, &rec.Token)
-	if r.bad || len(r.in) > 0 || size != 1+len(layout) {
-		return nil, refuse(textUnknown)
-	}
-	r.finish()
-	rec.Version, rec.IssuedAt = int(version), issued
-	rec.Federated = version >= federatedFrom && version <= federatedTo
-	rec.Methods, rec.AuditIDs = slices.Clip(rec.Methods), slices.Clip(rec.AuditIDs)
-	return &rec.Token, nil
+	r.in = r.payload
+	return r.token(issued)
 }
 
 // IssueReceipt encrypts a receipt, sets its IssuedAt and cuts its ExpiresAt
@@ -136,7 +98,9 @@ func (f *Fernet) DecodeReceipt(text string) (*Receipt, error) {
 		return nil, err
 	}
 	t := Token{Methods: []string{}}
-	r := reader{f: f, in: payload}
+	r := f.reader()
+	defer r.give()
+	r.in = payload
 	size := r.array()
 	r.elements(receiptLayout, &t)
 	if r.bad || len(r.in) > 0 || size != len(receiptLayout) {

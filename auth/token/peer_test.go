@@ -106,6 +106,7 @@ func TestPeerTokens(t *testing.T) {
 		t.Errorf("%d recorded tokens, want 49", len(p.Tokens))
 	}
 	versions := map[int]bool{}
+	newest := repository(t, p.Keys["2"])
 	for _, rec := range p.Tokens {
 		got, err := f.Decode(rec.Token)
 		if err != nil {
@@ -113,8 +114,7 @@ func TestPeerTokens(t *testing.T) {
 			continue
 		}
 		versions[got.Version] = true
-		want := rec.want(t)
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(rec.want(t), got); diff != "" {
 			t.Errorf("%s: Decode (-want +got):\n%s", rec.Kind, diff)
 		}
 		// Issued anew it is the very same payload: the clouds can be mixed.
@@ -123,9 +123,13 @@ func TestPeerTokens(t *testing.T) {
 			t.Errorf("%s: Issue: %v", rec.Kind, err)
 			continue
 		}
-		payload, _, err := repository(t, p.Keys["2"]).Decrypt(again)
-		if err != nil || hex.EncodeToString(payload) != rec.Payload.Hex {
-			t.Errorf("%s: %v, issued anew\n%x, want\n%s", rec.Kind, err, payload, rec.Payload.Hex)
+		want := rec.Payload.Hex
+		if rec.Kind == "ec2" { // written by a patched Zed: 30.0.0 has no bit 32
+			want = strings.Replace(want, "cf0000000100000000", "00", 1)
+		}
+		payload, _, err := newest.Decrypt(again)
+		if err != nil || hex.EncodeToString(payload) != want {
+			t.Errorf("%s: %v, issued anew\n%x, want\n%s", rec.Kind, err, payload, want)
 		}
 	}
 	if len(versions) != 10 {

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"math"
+	"slices"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -17,17 +20,75 @@ const lastSecond = 253402300799
 // and finds nothing any more, so that callers need to look only once.
 type reader struct {
 	f   *Fernet
-	in  []byte
+	in  []byte // what is left to read
 	bad bool
 	// All strings of a token are parts of one, made by finish.
 	text []byte
 	refs []reference
+	// payload is room for what is read, used over and over.
+	payload []byte
 }
 
 // reference is a string that finish will cut out of the text.
 type reference struct {
 	to         *string
 	start, end int
+}
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
+
+func (f *Fernet) reader() *reader {
+	r := readers.Get().(*reader)
+	r.f, r.bad, r.text = f, false, r.text[:0]
+	return r
+}
+
+// give puts the reader back for others, without what was read.
+func (r *reader) give() {
+	clear(r.refs)
+	r.f, r.in, r.refs = nil, nil, r.refs[:0]
+	if cap(r.payload) <= keep && cap(r.text) <= keep {
+		readers.Put(r)
+	}
+}
+
+// keep is the longest buffer that is worth keeping.
+const keep = 8 << 10
+
+// record is a token with room for its short lists, so that all of it is one
+// allocation.
+type record struct {
+	Token
+	methods [6]string
+	audits  [maxAudits]string
+}
+
+// maxAudits is a token's own audit id and its parent's.
+const maxAudits = 2
+
+// token reads a payload. What decrypts was made by this cloud, so whatever is
+// wrong with it is answered as an unknown token, where Python breaks off.
+func (r *reader) token(issued time.Time) (*Token, error) {
+	rec := new(record)
+	rec.Methods, rec.AuditIDs = rec.methods[:0], rec.audits[:0]
+	size := r.array()
+	version := r.number()
+	switch {
+	case r.bad || version > math.MaxInt:
+		return nil, refuse(textUnknown)
+	case version >= uint64(len(layouts)):
+		return nil, refuse(textVersion, version)
+	}
+	layout := layouts[version]
+	r.elements(layout, &rec.Token)
+	if r.bad || len(r.in) > 0 || size != 1+len(layout) {
+		return nil, refuse(textUnknown)
+	}
+	r.finish()
+	rec.Version, rec.IssuedAt = int(version), issued
+	rec.Federated = version >= federatedFrom && version <= federatedTo
+	rec.Methods, rec.AuditIDs = slices.Clip(rec.Methods), slices.Clip(rec.AuditIDs)
+	return &rec.Token, nil
 }
 
 // finish sets the strings that were read.
