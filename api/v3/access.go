@@ -19,6 +19,7 @@ type visit struct {
 	base  string
 	route string // template, "" for none
 	gone  bool   // the client hung up before its answer
+	read  bool   // the body has been read to its end
 }
 
 const visitKey = "keystone.visit"

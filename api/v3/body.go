@@ -30,6 +30,7 @@ func (a *API) readBody(c *Call) error {
 		// The client broke off or sent broken chunks.
 		return fault.Invalid("a complete body", "request")
 	}
+	c.echo.Get(visitKey).(*visit).read = true
 	c.r.Body = io.NopCloser(bytes.NewReader(text))
 	if len(text) == 0 {
 		return nil

@@ -61,6 +61,9 @@ func asFault(err error) *fault.Error {
 	if errors.Is(err, db.ErrUnavailable) {
 		return busyFault(err, time.Second)
 	}
+	if errors.Is(err, db.ErrBadValue) {
+		return fault.New(fault.BadRequest, "The request holds a value that cannot be stored.")
+	}
 	return &fault.Error{Kind: fault.Internal, Message: internalText,
 		Detail: fmt.Sprintf("An unexpected error prevented the server from fulfilling your request: %v.", err)}
 }

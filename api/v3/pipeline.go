@@ -55,6 +55,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.Path, u.RawPath = path, ""
 	r.URL = &u
 	a.echo.Router().Find(r.Method, path, e)
+	if strings.Count(e.Path(), "/") != strings.Count(path, "/") {
+		// echo lets an argument at the end of a path hold slashes. Here it is
+		// one segment, as in Python, so that "a/b" never names the object "a".
+		a.unrouted(echo.ErrNotFound, e)
+		return
+	}
 	if err := e.Handler()(e); err != nil {
 		a.unrouted(err, e)
 	}

@@ -4,6 +4,7 @@ package v3
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -31,26 +32,25 @@ type Enforcer interface {
 	Enforce(ctx context.Context, rule string, creds policy.Credentials, target policy.Target) error
 }
 
-// Config is what the API is made of. The zero value of a setting is its off;
-// MaxBody has to be given.
+// Config is what the API is made of. The first part has to be given; in the
+// rest, a zero value is off.
 type Config struct {
 	Auth    Validator
 	Policy  Enforcer
-	Limits  *ratelimit.Set
 	Clients *clientaddr.Resolver
-	Metrics *ops.Metrics // nil: nothing is counted
 	Log     *slog.Logger
+	Now     func() time.Time
+	MaxBody int64   // [oslo_middleware] max_request_body_size, bytes
+	Routes  []Route // the rows to serve: Table
+
+	Limits  *ratelimit.Set
+	Metrics *ops.Metrics
 
 	PublicEndpoint string // [DEFAULT] public_endpoint
 	PathPrefix     string // [keystone_go] path_prefix, such as /identity
-	MaxBody        int64  // [oslo_middleware] max_request_body_size, bytes
 	ParseProxy     bool   // [oslo_middleware] enable_proxy_headers_parsing
 	ProxiesListed  bool   // [rate_limit_trusted_proxies] trusted_proxies is not empty
 	InsecureDebug  bool   // [DEFAULT] insecure_debug
-
-	Now func() time.Time
-	// Routes are the rows to serve, from Table and the resources.
-	Routes []Route
 }
 
 // API serves the Identity API.
@@ -60,24 +60,19 @@ type API struct {
 	rows []*Route
 }
 
-// New builds the server of the given rows. It fails on a row that Mount may
-// not serve: without a method, a limit class, a rule known to be open or Do.
+// New builds the server of the given rows. It fails when a part is missing,
+// and on a row that must not be served: one without a limit, or whose limit
+// does not go with its rule.
 func New(cfg Config) (*API, error) {
+	if cfg.Auth == nil || cfg.Policy == nil || cfg.Clients == nil || cfg.Log == nil || cfg.Now == nil || cfg.MaxBody <= 0 {
+		return nil, errors.New("the API lacks one of its parts")
+	}
 	a := &API{cfg: cfg, echo: echo.New()}
 	a.cfg.PathPrefix = cleanPrefix(cfg.PathPrefix)
-	if a.cfg.Now == nil {
-		a.cfg.Now = zeroClock
-	}
-	if a.cfg.Log == nil {
-		a.cfg.Log = slog.New(slog.DiscardHandler)
-	}
 	if err := a.mount(); err != nil {
 		return nil, err
 	}
 	return a, nil
 }
-
-// zeroClock stands still; only durations are lost by it.
-func zeroClock() time.Time { return time.Time{} }
 
 var _ http.Handler = (*API)(nil)

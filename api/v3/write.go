@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -40,10 +41,11 @@ func (a *API) write(e echo.Context, r *Route, reply Reply) {
 		}
 		h.Set("Content-Length", strconv.Itoa(len(body)))
 	}
-	if unread(e.Request()) {
-		// Otherwise the server first reads what the client is still sending,
-		// as slowly as it likes, and only then the refusal goes out.
-		_ = http.NewResponseController(e.Response().Writer).EnableFullDuplex()
+	if unread(e) {
+		// net/http reads what is left of a body before it answers, so that the
+		// connection can be used again. A client that sends slowly would wait
+		// for its refusal as long as it likes, and hold the connection.
+		_ = http.NewResponseController(e.Response().Writer).SetReadDeadline(a.cfg.Now().Add(restTime))
 	}
 	e.Response().WriteHeader(reply.Status)
 	if e.Request().Method != http.MethodHead && len(body) > 0 {
@@ -59,8 +61,12 @@ func contentType(body any) string {
 	return "application/json"
 }
 
-func unread(r *http.Request) bool {
-	return r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0
+// restTime is how long the rest of a refused body may take.
+const restTime = 100 * time.Millisecond
+
+func unread(e echo.Context) bool {
+	r := e.Request()
+	return r.Body != nil && r.Body != http.NoBody && !e.Get(visitKey).(*visit).read
 }
 
 func ok(key string, v any) Reply {
