@@ -1,6 +1,7 @@
 package dbtest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/keystone-go/keystone-go/internal/db"
@@ -42,4 +43,52 @@ func TestApart(t *testing.T) {
 			t.Errorf("%s: the other database has %v, %v", engine, found, err)
 		}
 	}
+}
+
+// TestAnew shows that whatever a test leaves behind, the next one finds an
+// empty database.
+func TestAnew(t *testing.T) {
+	mess := map[string]func(*testing.T, db.DB){
+		"rows":     func(t *testing.T, d db.DB) { do(t, d, `insert into access_rule (service) values ('x')`) },
+		"no root":  func(t *testing.T, d db.DB) { do(t, d, `delete from project`) },
+		"a table":  func(t *testing.T, d db.DB) { do(t, d, `create table other (id integer)`) },
+		"a column": func(t *testing.T, d db.DB) { do(t, d, `alter table region add column more integer`) },
+		"version":  func(t *testing.T, d db.DB) { do(t, d, `update alembic_version set version_num = version_num || 'x'`) },
+		"no index": func(t *testing.T, d db.DB) { do(t, d, `drop index ix_actor_id`) },
+	}
+	for _, engine := range dbtest.Engines() {
+		want := state(t, dbtest.Open(t, engine))
+		for what, make := range mess {
+			t.Run(engine+" "+what, func(t *testing.T) { make(t, dbtest.Open(t, engine)) })
+			t.Run(engine+" after "+what, func(t *testing.T) {
+				d := dbtest.Open(t, engine)
+				if got := state(t, d); got != want {
+					t.Errorf("after %s: got %s, want %s", what, got, want)
+				}
+			})
+		}
+	}
+}
+
+func do(t *testing.T, d db.DB, statement string) {
+	t.Helper()
+	if _, err := d.Exec(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// state is the next id of a sequence, the projects, the version and the schema.
+func state(t *testing.T, d db.DB) string {
+	t.Helper()
+	do(t, d, `delete from access_rule`)
+	do(t, d, `insert into access_rule (service) values ('x')`)
+	var all []string
+	for _, q := range []string{`select cast(max(id) as varchar) from access_rule`, `select id from project`, `select version_num from alembic_version order by version_num`} {
+		got, err := db.All(t.Context(), d, db.Query[string]{Text: q, Scan: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, got...)
+	}
+	return strings.Join(all, " ") + "\n" + dbtest.Schema(t, d)
 }

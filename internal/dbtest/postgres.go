@@ -3,12 +3,14 @@ package dbtest
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,10 +23,24 @@ import (
 // be used. Without it, a process starts a server of its own.
 const Env = "KEYSTONE_GO_TEST_POSTGRES"
 
+// Databases are named prefix_owner_number; an owner is a process, which holds
+// an advisory lock of class ownerLock as long as it lives.
+const (
+	prefix       = "keystone_go_test_"
+	templateLock = 7450
+	ownerLock    = 7451
+)
+
 // pgServer is the server of this process and a connection to administer it.
 type pgServer struct {
-	url   string
-	admin db.DB
+	url    string
+	admin  db.DB
+	owner  uint32
+	number atomic.Int64
+
+	mu     sync.Mutex
+	spare  []string // databases as good as new
+	intact string   // what print gives for a new one
 }
 
 var postgres = sync.OnceValues(func() (*pgServer, error) {
@@ -36,10 +52,63 @@ var postgres = sync.OnceValues(func() (*pgServer, error) {
 		}
 		s.url = own.URL
 	}
+	var id [4]byte
+	_, _ = rand.Read(id[:])
+	s.owner = binary.BigEndian.Uint32(id[:]) >> 1
 	var err error
-	s.admin, err = db.Open(context.Background(), db.Config{URL: s.url, MaxPoolSize: 2})
-	return s, err
+	if s.admin, err = db.Open(context.Background(), db.Config{URL: s.url, MaxPoolSize: 4}); err != nil {
+		return nil, err
+	}
+	return s, errors.Join(s.claim(), s.sweep())
 })
+
+// claim takes the lock that tells other processes not to sweep our databases.
+// It is held by a transaction that ends with the process.
+func (s *pgServer) claim() error {
+	held := make(chan error, 1)
+	go func() {
+		ctx := context.Background()
+		held <- s.admin.Tx(ctx, func(c db.Conn) error {
+			if _, err := c.Exec(ctx, `select pg_advisory_xact_lock($1, $2)`, ownerLock, int32(s.owner)); err != nil {
+				return err
+			}
+			held <- nil
+			select {}
+		})
+	}()
+	return <-held
+}
+
+// sweep drops what processes left that are no more.
+func (s *pgServer) sweep() error {
+	ctx := context.Background()
+	return s.admin.Tx(ctx, func(c db.Conn) error {
+		names, err := db.All(ctx, c, db.Query[string]{
+			Text: `select datname from pg_database where datname like $1 escape '!'`, Args: []any{db.EscapeLike(prefix) + "%"}, Scan: scanString,
+		})
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			var owner uint32
+			if _, err := fmt.Sscanf(name, prefix+"%d_", &owner); err != nil || owner == s.owner {
+				continue
+			}
+			dead, err := db.One(ctx, c, db.Query[bool]{
+				Text: `select pg_try_advisory_xact_lock($1, $2)`, Args: []any{ownerLock, int32(owner)},
+				Scan: func(r db.Row) (b bool, err error) { err = r.Scan(&b); return b, err },
+			})
+			if err != nil {
+				return err
+			}
+			if dead {
+				// Another process may sweep as well.
+				_, _ = s.admin.Exec(ctx, `drop database if exists `+name+` with (force)`)
+			}
+		}
+		return nil
+	})
+}
 
 // pgTemplate is the name of a migrated database, made once a schema and server.
 var pgTemplate = sync.OnceValues(func() (string, error) {
@@ -48,10 +117,10 @@ var pgTemplate = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	name := "keystone_go_template_" + migrations.Digest()
+	ctx := context.Background()
 	// One process makes it; the lock goes with the transaction.
-	err = s.admin.Tx(context.Background(), func(c db.Conn) error {
-		ctx := context.Background()
-		if _, err := c.Exec(ctx, `select pg_advisory_xact_lock(7450)`); err != nil {
+	err = s.admin.Tx(ctx, func(c db.Conn) error {
+		if _, err := c.Exec(ctx, `select pg_advisory_xact_lock($1)`, templateLock); err != nil {
 			return err
 		}
 		found := db.Query[string]{Text: `select datname from pg_database where datname = $1`, Args: []any{name}, Scan: scanString}
@@ -66,21 +135,25 @@ var pgTemplate = sync.OnceValues(func() (string, error) {
 // makeTemplate migrates under another name, so that a half-made one is never
 // taken for a template.
 func (s *pgServer) makeTemplate(ctx context.Context, name string) error {
-	draft := freshName()
+	draft := s.freshName()
 	if _, err := s.admin.Exec(ctx, `create database `+draft); err != nil {
 		return err
 	}
-	d, err := db.Open(ctx, db.Config{URL: s.database(draft)})
-	if err != nil {
+	if err := s.inside(ctx, draft, func(d db.DB) error { return migrations.Sync(ctx, d) }); err != nil {
 		return err
 	}
-	err = migrations.Sync(ctx, d)
-	d.Close()
-	if err != nil {
-		return err
-	}
-	_, err = s.admin.Exec(ctx, `alter database `+draft+` rename to `+name)
+	_, err := s.admin.Exec(ctx, `alter database `+draft+` rename to `+name)
 	return err
+}
+
+// inside opens another database of the server for f.
+func (s *pgServer) inside(ctx context.Context, name string, f func(db.DB) error) error {
+	d, err := db.Open(ctx, db.Config{URL: s.database(name), MaxPoolSize: 1})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return f(d)
 }
 
 func postgresCopy(t testing.TB) string {
@@ -89,35 +162,40 @@ func postgresCopy(t testing.TB) string {
 	if err != nil {
 		t.Fatal(fmt.Errorf("dbtest: a Postgres database: %w", err))
 	}
-	return makeDatabase(t, ` template `+template)
+	s, _ := postgres()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	name, err := s.take(ctx, template)
+	if err != nil {
+		t.Fatal(fmt.Errorf("dbtest: a Postgres database: %w", err))
+	}
+	t.Cleanup(func() { s.giveBack(t, name) })
+	return s.database(name)
 }
 
 func postgresEmpty(t testing.TB) string {
-	t.Helper()
-	return makeDatabase(t, "")
-}
-
-// makeDatabase makes a database that is dropped with the test.
-func makeDatabase(t testing.TB, how string) string {
 	t.Helper()
 	s, err := postgres()
 	if err != nil {
 		t.Fatal(fmt.Errorf("dbtest: a Postgres server: %w", err))
 	}
-	name := freshName()
+	name := s.freshName()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if _, err := s.admin.Exec(ctx, `create database `+name+how); err != nil {
+	if _, err := s.admin.Exec(ctx, `create database `+name); err != nil {
 		t.Fatal(fmt.Errorf("dbtest: a Postgres database: %w", err))
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if _, err := s.admin.Exec(ctx, `drop database if exists `+name+` with (force)`); err != nil {
-			t.Errorf("dbtest: drop %s: %v", name, err)
-		}
-	})
+	t.Cleanup(func() { s.drop(t, name) })
 	return s.database(name)
+}
+
+func (s *pgServer) drop(t testing.TB, name string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, err := s.admin.Exec(ctx, `drop database if exists `+name+` with (force)`); err != nil {
+		t.Errorf("dbtest: drop %s: %v", name, err)
+	}
 }
 
 // database gives the URL of another database on the server.
@@ -127,13 +205,13 @@ func (s *pgServer) database(name string) string {
 		return s.url
 	}
 	u.Path = "/" + name
-	return u.String()
+	// A socket's URL has no host, which the standard library writes with one
+	// slash too few.
+	return strings.Replace(u.String(), ":/"+name, ":///"+name, 1)
 }
 
-func freshName() string {
-	b := make([]byte, 8)
-	_, _ = rand.Read(b)
-	return "keystone_go_test_" + hex.EncodeToString(b)
+func (s *pgServer) freshName() string {
+	return fmt.Sprintf("%s%d_%d", prefix, s.owner, s.number.Add(1))
 }
 
 func scanString(r db.Row) (s string, err error) {

@@ -82,7 +82,7 @@ func start(bin, dir string, attr *syscall.SysProcAttr, uid, gid int) (*Server, e
 	defer func() { _ = logFile.Close() }()
 	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", dir, "-p", port, "-h", "127.0.0.1",
 		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "autovacuum=off",
-		"-c", "max_connections=400", "-c", "shared_buffers=64MB", "-c", "max_wal_size=2GB", "-c", "logging_collector=off")
+		"-c", "deadlock_timeout=100ms", "-c", "max_connections=400", "-c", "shared_buffers=64MB", "-c", "max_wal_size=2GB", "-c", "logging_collector=off")
 	// No output of ours is handed down: go test would wait for its end.
 	server.Dir, server.SysProcAttr, server.Stdout, server.Stderr = dir, attr, logFile, logFile
 	if err := server.Start(); err != nil {
