@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
@@ -242,30 +241,26 @@ func TestDeadlock(t *testing.T) {
 	every(t, func(t *testing.T, d db.DB) {
 		addRegion(t, d, "a", "0")
 		addRegion(t, d, "b", "0")
-		var tries atomic.Int32
+		var tries, halfway atomic.Int32
 		var both sync.WaitGroup
 		errs := make([]error, 2)
 		meet := make(chan struct{})
-		var met sync.Once
 		for i, order := range [][]string{{"a", "b"}, {"b", "a"}} {
 			both.Go(func() {
 				errs[i] = d.Tx(t.Context(), func(c db.Conn) error {
-					n := tries.Add(1)
-					for k, id := range order {
-						if _, err := c.Exec(t.Context(), `update region set description = description || $1 where id = $2`, "x", id); err != nil {
-							return err
-						}
-						if k == 0 && d.Dialect() == db.Postgres {
-							if n == 2 {
-								met.Do(func() { close(meet) })
-							}
-							select {
-							case <-meet:
-							case <-time.After(10 * time.Second):
-							}
-						}
+					tries.Add(1)
+					change := `update region set description = description || $1 where id = $2`
+					if _, err := c.Exec(t.Context(), change, "x", order[0]); err != nil {
+						return err
 					}
-					return nil
+					if halfway.Add(1) == 2 {
+						close(meet)
+					}
+					if d.Dialect() == db.Postgres {
+						<-meet
+					}
+					_, err := c.Exec(t.Context(), change, "x", order[1])
+					return err
 				})
 			})
 		}
