@@ -53,8 +53,11 @@ if [ -n "$packages" ]; then
     exit 1
   fi
   echo "Installing what the tests need: $packages"
-  ${as:+sudo -n} apt-get update -qq
-  ${as:+sudo -n} env DEBIAN_FRONTEND=noninteractive ${install/install/install -qq} >/dev/null
+  mkdir -p build
+  if ! { ${as:+sudo -n} apt-get update -q && ${as:+sudo -n} env DEBIAN_FRONTEND=noninteractive $install; } > build/install.log 2>&1; then
+    tail -20 build/install.log >&2
+    exit 1
+  fi
   packages=$(missing)
   [ -z "$packages" ] || { echo "Still missing after the installation: $packages" >&2; exit 1; }
 fi
