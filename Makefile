@@ -29,9 +29,9 @@ test: ## every test on SQLite and on a real Postgres, then the race detector
 	@build/pgrun -- $(MAKE) --no-print-directory test-all
 
 test-all:
-	@$(RUN) -name tests -count=1 -timeout=15m ./...
-	@$(RUN) -name race -race -count=1 -timeout=15m $(RACE)
-	@build/run -name race-api -race -count=1 -timeout=15m -run='/^postgres$$' $(RACE_API)
+	@$(RUN) -name tests -- -count=1 -timeout=15m ./...
+	@$(RUN) -name race -- -race -count=1 -timeout=15m $(RACE)
+	@build/run -name race-api -- -race -count=1 -timeout=15m -run='/^postgres$$' $(RACE_API)
 
 lint: build/tools/.made ## gofumpt, go vet, staticcheck, unchecked errors, open rows
 	@unformatted=$$(build/tools/gofumpt -l .); \

@@ -1,7 +1,7 @@
 // Command run runs go test and says in a few lines what happened: one line a
 // package, the whole output of what failed, and true counts at the end.
 //
-//	run [-name NAME] [-postgres] [-strict] GO TEST ARGUMENTS
+//	run [-name NAME] [-postgres] [-strict] -- GO TEST ARGUMENTS
 //	run [-name NAME] -fuzz TIME
 //
 // The counts are also appended to the file that KEYSTONE_GO_TEST_COUNTS names.
