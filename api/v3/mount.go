@@ -17,7 +17,7 @@ import (
 // its path.
 func (a *API) mount() error {
 	methods := map[string][]string{}
-	for _, r := range withHeads(a.cfg.Routes) {
+	for _, r := range WithHeads(a.cfg.Routes) {
 		if err := r.fit(); err != nil {
 			return fmt.Errorf("route %s %s: %w", r.Method, r.Path, err)
 		}
@@ -41,8 +41,9 @@ func (a *API) mount() error {
 	return nil
 }
 
-// withHeads copies the rows and adds HEAD beside each GET that has none.
-func withHeads(routes []Route) []Route {
+// WithHeads copies the rows and adds HEAD beside each GET that has none: what
+// New serves.
+func WithHeads(routes []Route) []Route {
 	out := slices.Clone(routes)
 	for _, r := range routes {
 		if r.Method != http.MethodGet || slices.ContainsFunc(routes, func(o Route) bool {
