@@ -26,6 +26,7 @@ func fuzzAll(r *report, each string) error {
 		if err := goTest(r, "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each, t.dir); err != nil {
 			return err
 		}
+		fmt.Fprintln(r.out, r.fuzzed)
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ type report struct {
 	passed, failed, skipped, postgres int
 	skips                             []string
 	oneEngine                         []string
+	fuzzed                            string // the last that a fuzz target said of its progress
 
 	packages map[string]*packageRun
 	builds   map[string][]string
@@ -83,6 +84,9 @@ func (r *report) add(e event) {
 	}
 	switch e.Action {
 	case "output":
+		if strings.HasPrefix(e.Output, "fuzz: elapsed") {
+			r.fuzzed = strings.TrimSpace(e.Output)
+		}
 		p.output[e.Test] = append(p.output[e.Test], e.Output)
 	case "pass", "fail", "skip":
 		if e.Test != "" {
