@@ -1,5 +1,7 @@
 package policy
 
+//go:generate go test -count=1 -run ^TestSampleFile$ . -update
+
 import (
 	"fmt"
 	"strings"
