@@ -18,6 +18,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/cmd/wire"
 	"github.com/keystone-go/keystone-go/internal/conf"
+	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
 	"github.com/keystone-go/keystone-go/internal/fernet"
 )
@@ -26,6 +27,7 @@ import (
 type Options struct {
 	Engine string               // of dbtest.Engines
 	URL    string               // a database that is there already, instead of Engine
+	DB     db.DB                // the same, open
 	Keys   string               // a key folder that is there already
 	Conf   func(*conf.Config)   // changes the configuration
 	Now    func() time.Time     // the wall clock
@@ -50,7 +52,7 @@ func New(t testing.TB, o Options) *Server {
 	t.Helper()
 	cfg := conf.Default()
 	cfg.Database.Connection = o.URL
-	if o.URL == "" {
+	if o.URL == "" && o.DB == nil {
 		cfg.Database.Connection = dbtest.OpenURL(t, o.Engine)
 	}
 	if o.Keys == "" {
@@ -71,7 +73,7 @@ func New(t testing.TB, o Options) *Server {
 	if o.Log != nil {
 		log = slog.New(slog.NewTextHandler(o.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	app, err := wire.Build(context.Background(), cfg, wire.Options{Now: o.Now, Tick: o.Tick, Log: log})
+	app, err := wire.Build(context.Background(), cfg, wire.Options{DB: o.DB, Now: o.Now, Tick: o.Tick, Log: log})
 	if err != nil {
 		t.Fatalf("build the server: %v", err)
 	}
@@ -145,8 +147,13 @@ type Call struct {
 // Do makes a call on the handler, without a network.
 func (s *Server) Do(c Call) Answer {
 	s.t.Helper()
+	return s.Serve(c.Request(s.t))
+}
+
+// Serve answers a request, without a network.
+func (s *Server) Serve(r *http.Request) Answer {
 	w := httptest.NewRecorder()
-	s.Handler.ServeHTTP(w, c.Request(s.t))
+	s.Handler.ServeHTTP(w, r)
 	return Answer{Status: w.Code, Header: w.Header(), Body: w.Body.String()}
 }
 
