@@ -62,10 +62,10 @@ func day(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// The name of a user is the local one, else the one of another source
-// (keystone/identity/backends/sql_model.py User.name).
+// The name of a user is the local one, else the one of another source, of
+// several the oldest (keystone/identity/backends/sql_model.py User.name).
 const accountText = `select u.id, u.domain_id, u.enabled, u.default_project_id, u.extra, u.created_at, u.last_active_at,
-  l.id, coalesce(l.name, n.name, (select min(f.display_name) from federated_user f where f.user_id = u.id)),
+  l.id, coalesce(l.name, n.name, (select f.display_name from federated_user f where f.user_id = u.id order by f.id limit 1)),
   l.failed_auth_count, l.failed_auth_at,
   p.id, p.password_hash, p.created_at, p.created_at_int, p.expires_at, p.expires_at_int, p.self_service,
   (select o.option_value from user_option o where o.user_id = u.id and o.option_id = '1004'),
