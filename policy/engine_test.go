@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/policy"
 )
 
@@ -256,6 +257,25 @@ func TestTargetAdd(t *testing.T) {
 	}
 	if fmt.Sprint(target) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", target, want)
+	}
+}
+
+// What a client sends stays under its prefix, whatever its keys are called.
+func TestTargetAddObject(t *testing.T) {
+	body, err := pyjson.DecodeObject([]byte(`{"user": {"id": "u1", "n": 5, "list": [{"a": 1}]}, "user_id": "u1", "target.user.id": "u1", "target": {"user": {"id": "u1"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := policy.Target{"user_id": "u2", "target.user.id": "u2"}
+	target.AddObject("request_body", body)
+	d := must(t, policy.Config{}, map[string]string{"policy.yaml": `{
+"identity:update_user": "5:%(request_body.user.n)s and user_id:%(request_body.user.id)s",
+"identity:delete_user": "user_id:%(user_id)s or user_id:%(target.user.id)s"}`})
+	creds := policy.Credentials{"user_id": "u1"}
+	d.wantFor(true, "identity:update_user", creds, target)
+	d.wantFor(false, "identity:delete_user", creds, target)
+	if got := fmt.Sprint(target["request_body.user.list"]); got != "[map[a:1]]" {
+		t.Errorf("the list is %s, want it with plain maps", got)
 	}
 }
 

@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/keystone-go/keystone-go/internal/pyjson"
+
 // Target is what a rule may look at beside the credentials: flat, with dotted
 // keys such as "user_id", "target.user.domain_id" or "request_body.user.name".
 // Numbers of a JSON body belong in it as json.Number, so that 5 stays "5".
@@ -16,6 +18,30 @@ func (t Target) Add(prefix string, object map[string]any) {
 		}
 		t[key] = value
 	}
+}
+
+// AddObject is Add for what was read from JSON: AddObject("request_body", body).
+func (t Target) AddObject(prefix string, object pyjson.Object) {
+	t.Add(prefix, plain(object).(map[string]any))
+}
+
+// plain makes maps of objects, wherever they are.
+func plain(value any) any {
+	switch v := value.(type) {
+	case pyjson.Object:
+		m := make(map[string]any, len(v))
+		for _, member := range v {
+			m[member.Key] = plain(member.Value)
+		}
+		return m
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = plain(item)
+		}
+		return list
+	}
+	return value
 }
 
 // Credentials are what a rule may know of the caller, in the names of
