@@ -143,6 +143,9 @@ func (p *program) withConfig(ctx context.Context, f func(context.Context, *conf.
 }
 
 func bootstrap(ctx context.Context, cfg *conf.Config, o wire.BootstrapOptions) error {
+	if err := databaseFile(cfg.Database.Connection); err != nil {
+		return err
+	}
 	d, err := wire.OpenDB(ctx, cfg, nil)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func (p *program) keyCommands() []*cobra.Command {
 	} {
 		var owner ownerFlags
 		cmd := &cobra.Command{Use: v.name, Short: v.help, RunE: func(cmd *cobra.Command, _ []string) error {
-			who, err := owner.resolve(cmd)
+			who, err := owner.resolve(cmd, p.uid == 0)
 			if err != nil {
 				return err
 			}

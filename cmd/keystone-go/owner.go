@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/user"
 	"strconv"
 
@@ -21,11 +20,8 @@ func (o *ownerFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.group, "keystone-group", "", "`group` that is to own the keys; root has to name one")
 }
 
-// isRoot is changed by tests.
-var isRoot = func() bool { return os.Geteuid() == 0 }
-
-func (o *ownerFlags) resolve(cmd *cobra.Command) (fernet.Owner, error) {
-	if isRoot() && (o.user == "" || o.group == "") {
+func (o *ownerFlags) resolve(cmd *cobra.Command, isRoot bool) (fernet.Owner, error) {
+	if isRoot && (o.user == "" || o.group == "") {
 		return fernet.Owner{}, usageError{errors.New("root needs --keystone-user and --keystone-group"), cmd}
 	}
 	owner := fernet.Owner{UID: -1, GID: -1}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,13 +20,15 @@ type program struct {
 	argv0   string
 	args    []string
 	env     []string
+	uid     int // effective
 	in      io.Reader
 	out     io.Writer
 	err     io.Writer
 	signals <-chan os.Signal
 
-	paths []conf.Path // --config-file and --config-dir, in their order
-	flags map[string]*logFlag
+	stopping time.Time   // when the first signal came
+	paths    []conf.Path // --config-file and --config-dir, in their order
+	flags    map[string]*logFlag
 }
 
 // Exit codes, as Python's argparse has them.
@@ -93,10 +96,9 @@ func (p *program) root() *cobra.Command {
 		Short: "The OpenStack Identity server",
 		Long: `keystone-go serves the OpenStack Identity API v3 on Python Keystone's database,
 keys and keystone.conf, and holds keystone-manage's commands.`,
-		Args:             cobra.ArbitraryArgs,
-		SilenceErrors:    true,
-		SilenceUsage:     true,
-		TraverseChildren: true,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {

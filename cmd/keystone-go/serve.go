@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,6 +34,9 @@ func (p *program) serve(ctx context.Context, cfg *conf.Config) error {
 	ctx, cancel := p.untilSignal(ctx)
 	defer cancel()
 	notes(ctx, slog.Default(), cfg)
+	if err := databaseFile(cfg.Database.Connection); err != nil {
+		return err
+	}
 	s, err := openSockets(ctx, cfg.KeystoneGo)
 	if err != nil {
 		return err
@@ -42,7 +48,25 @@ func (p *program) serve(ctx context.Context, cfg *conf.Config) error {
 	return p.answer(ctx, cfg, app, s)
 }
 
-// untilSignal gives a context that ends with the first signal. A second one
+// databaseFile keeps a SQLite database that is not there from being made
+// empty: making it is db_sync's.
+func databaseFile(connection string) error {
+	path, ok := strings.CutPrefix(connection, "sqlite:///")
+	path, _, _ = strings.Cut(path, "?")
+	if !ok || path == "" || path == ":memory:" {
+		return nil
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the database %s does not exist: run db_sync", path)
+	}
+	return nil
+}
+
+// sameSignal is the time within which a signal counts as the one before:
+// timeout(1) and some supervisors send it to the process and to its group.
+const sameSignal = 200 * time.Millisecond
+
+// untilSignal gives a context that ends with the first signal. A later one
 // stays in p.signals.
 func (p *program) untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -50,11 +74,26 @@ func (p *program) untilSignal(ctx context.Context) (context.Context, context.Can
 		select {
 		case s := <-p.signals:
 			slog.InfoContext(ctx, "Stopping", "signal", s.String())
+			p.stopping = time.Now()
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
 	return ctx, cancel
+}
+
+// secondSignal is closed when another signal comes after the first.
+func (p *program) secondSignal() <-chan struct{} {
+	second := make(chan struct{})
+	go func() {
+		for range p.signals {
+			if time.Since(p.stopping) > sameSignal {
+				close(second)
+				return
+			}
+		}
+	}()
+	return second
 }
 
 // sockets are what the server listens on.
@@ -98,7 +137,10 @@ func (p *program) answer(ctx context.Context, cfg *conf.Config, app *wire.App, s
 	for _, w := range app.Warnings {
 		log.WarnContext(ctx, w)
 	}
-	r := &running{cfg: cfg.KeystoneGo, app: app, public: listen.NewServer(app.Handler, log), ended: make(chan error, 2)}
+	r := &running{
+		delay: seconds(cfg.KeystoneGo.DrainDelay), graceful: seconds(cfg.KeystoneGo.GracefulTimeout), app: app,
+		public: listen.NewServer(app.Handler, log), ended: make(chan error, 2),
+	}
 	go func() { r.ended <- r.public.Serve(s.public...) }()
 	r.servers = 1
 	if len(s.admin) > 0 {
@@ -118,12 +160,14 @@ func (p *program) answer(ctx context.Context, cfg *conf.Config, app *wire.App, s
 
 // running is a server that answers.
 type running struct {
-	cfg           conf.KeystoneGo
-	app           *wire.App
-	public, admin *listen.Server
-	servers       int
-	ended         chan error
+	delay, graceful time.Duration
+	app             *wire.App
+	public, admin   *listen.Server
+	servers         int
+	ended           chan error
 }
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 // errSecondSignal ends the program without waiting for anybody.
 var errSecondSignal = errors.New("a second signal came: requests were cut off")
@@ -132,17 +176,18 @@ var errSecondSignal = errors.New("a second signal came: requests were cut off")
 // It is cut short by another signal.
 func (r *running) drain(p *program) error {
 	r.app.Admin.Drain()
+	second := p.secondSignal()
 	select {
-	case <-time.After(time.Duration(r.cfg.DrainDelay) * time.Second):
-	case <-p.signals:
+	case <-time.After(r.delay):
+	case <-second:
 		return errSecondSignal
 	}
 	stopped := make(chan error, 1)
-	go func() { stopped <- r.stop(time.Duration(r.cfg.GracefulTimeout) * time.Second) }()
+	go func() { stopped <- r.stop(r.graceful) }()
 	select {
 	case err := <-stopped:
 		return err
-	case <-p.signals:
+	case <-second:
 		return errSecondSignal
 	}
 }

@@ -2,13 +2,13 @@ package conf
 
 // DefaultSection is the section [DEFAULT]: limits of lists, links in answers, logs (oslo.log) and messaging.
 type DefaultSection struct {
-	AdminToken                 string   `ini:"admin_token" secret:"yes" help:"static shared secret that acts as is_admin without identity; skips policy; unset by default"`
+	AdminToken                 string   `ini:"admin_token" secret:"yes" effect:"yes" help:"a password that, as X-Auth-Token, may do everything: leave it unset"`
 	PublicEndpoint             string   `ini:"public_endpoint" kind:"uri" effect:"yes" help:"base URL of the links in answers, in discovery and in WWW-Authenticate; unset, it is taken from the request"`
 	MaxProjectTreeDepth        int      `ini:"max_project_tree_depth" default:"5" help:"deepest allowed project nesting below the domain"`
 	MaxParamSize               int      `ini:"max_param_size" default:"64" removal:"since 2025.1" help:"no effect any more; kept so old files load"`
-	MaxTokenSize               int      `ini:"max_token_size" default:"255" effect:"yes" help:"a Fernet token longer than this is noted in the log, and issued all the same"`
+	MaxTokenSize               int      `ini:"max_token_size" default:"255" help:"a Fernet token longer than this is noted in the log, and issued all the same"`
 	ListLimit                  *int     `ini:"list_limit" effect:"yes" help:"length of lists, for sections that set none"`
-	MaxDBLimit                 int      `ini:"max_db_limit" default:"1000" min:"0" effect:"yes" help:"upper bound of any list, whatever the client asks for"`
+	MaxDBLimit                 int      `ini:"max_db_limit" default:"1000" min:"0" help:"upper bound of any list, whatever the client asks for"`
 	StrictPasswordCheck        bool     `ini:"strict_password_check" default:"False" effect:"yes" help:"answer 403 to a password that is too long; off, it is cut silently"`
 	InsecureDebug              bool     `ini:"insecure_debug" default:"False" effect:"yes" help:"tell clients the true reason of 401 and 403: for laboratories only"`
 	DefaultPublisherID         string   `ini:"default_publisher_id" help:"publisher id of notifications; default host-based"`
@@ -16,7 +16,7 @@ type DefaultSection struct {
 	NotificationOptOut         []string `ini:"notification_opt_out" kind:"multi" default:"identity.authenticate.success,identity.authenticate.pending" help:"event types not to emit (repeatable)"`
 	Debug                      bool     `ini:"debug" default:"False" effect:"yes" help:"log at the level DEBUG"`
 	LogConfigAppend            string   `ini:"log_config_append" was:"DEFAULT/log-config,DEFAULT/log_config" help:"Python logging config file"`
-	LogDateFormat              string   `ini:"log_date_format" default:"%Y-%m-%d %H:%M:%S" effect:"yes" help:"form of the time in log lines, as strftime has it"`
+	LogDateFormat              string   `ini:"log_date_format" default:"%Y-%m-%d %H:%M:%S" help:"form of the time in log lines, as strftime has it"`
 	LogFile                    string   `ini:"log_file" was:"DEFAULT/logfile" effect:"yes" help:"file to log to, in log_dir if that is set; unset, the log goes to stderr"`
 	LogDir                     string   `ini:"log_dir" was:"DEFAULT/logdir" effect:"yes" help:"folder of the log file"`
 	WatchLogFile               bool     `ini:"watch_log_file" default:"False" help:"reopen when rotated"`

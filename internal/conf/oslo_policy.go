@@ -6,10 +6,10 @@ type OsloPolicy struct {
 	PolicyFile               string   `ini:"policy_file" default:"policy.yaml" effect:"yes" help:"file of overriding rules, YAML or JSON, looked for beside the configuration"`
 	PolicyDefaultRule        string   `ini:"policy_default_rule" default:"default" effect:"yes" help:"rule that is asked where a name is unknown"`
 	PolicyDirs               []string `ini:"policy_dirs" kind:"multi" default:"policy.d" effect:"yes" help:"folder of further files of rules"`
-	RemoteContentType        string   `ini:"remote_content_type" default:"application/x-www-form-urlencoded" choices:"application/x-www-form-urlencoded,application/json" help:"http: check body type"`
-	RemoteSSLVerifyServerCrt bool     `ini:"remote_ssl_verify_server_crt" default:"False" help:"http: check verifies server"`
-	RemoteSSLCACrtFile       string   `ini:"remote_ssl_ca_crt_file" help:"http: check CA"`
-	RemoteSSLClientCrtFile   string   `ini:"remote_ssl_client_crt_file" help:"http: check client cert"`
-	RemoteSSLClientKeyFile   string   `ini:"remote_ssl_client_key_file" help:"http: check client key"`
-	RemoteTimeout            float64  `ini:"remote_timeout" default:"60" min:"0" help:"http: check timeout"`
+	RemoteContentType        string   `ini:"remote_content_type" default:"application/x-www-form-urlencoded" choices:"application/x-www-form-urlencoded,application/json" effect:"yes" help:"how a rule that asks a URL sends its question"`
+	RemoteSSLVerifyServerCrt bool     `ini:"remote_ssl_verify_server_crt" default:"False" effect:"yes" help:"check the certificate of that URL"`
+	RemoteSSLCACrtFile       string   `ini:"remote_ssl_ca_crt_file" effect:"yes" help:"authorities that may have signed it"`
+	RemoteSSLClientCrtFile   string   `ini:"remote_ssl_client_crt_file" effect:"yes" help:"certificate to show to it"`
+	RemoteSSLClientKeyFile   string   `ini:"remote_ssl_client_key_file" effect:"yes" help:"key of that certificate"`
+	RemoteTimeout            float64  `ini:"remote_timeout" default:"60" min:"0" effect:"yes" help:"seconds to wait for its answer"`
 }

@@ -6,8 +6,8 @@ type Resource struct {
 	Caching                bool   `ini:"caching" default:"True" was:"assignment/caching" help:"cache resource data when the global cache is on"`
 	CacheTime              *int   `ini:"cache_time" was:"assignment/cache_time" help:"TTL seconds for cached resource data; global TTL when unset"`
 	ListLimit              *int   `ini:"list_limit" was:"assignment/list_limit" help:"default page size for resource collections, over the global one"`
-	AdminProjectDomainName string `ini:"admin_project_domain_name" help:"domain of the admin project"`
-	AdminProjectName       string `ini:"admin_project_name" help:"tokens on this project carry is_admin_project true"`
-	ProjectNameURLSafe     string `ini:"project_name_url_safe" default:"off" choices:"off,new,strict" help:"forbid URL-reserved characters in project names: off, on write, or also at scoping"`
-	DomainNameURLSafe      string `ini:"domain_name_url_safe" default:"off" choices:"off,new,strict" help:"same for domain names"`
+	AdminProjectDomainName string `ini:"admin_project_domain_name" effect:"yes" help:"domain of admin_project_name"`
+	AdminProjectName       string `ini:"admin_project_name" effect:"yes" help:"the project whose tokens are marked as the administrators' own; unset, all are"`
+	ProjectNameURLSafe     string `ini:"project_name_url_safe" default:"off" choices:"off,new,strict" effect:"yes" help:"strict: nobody logs in to a project whose name has characters that a URL reserves"`
+	DomainNameURLSafe      string `ini:"domain_name_url_safe" default:"off" choices:"off,new,strict" effect:"yes" help:"strict: nobody logs in to a domain whose name has characters that a URL reserves"`
 }

@@ -1,5 +1,7 @@
 package conf
 
+//go:generate go run ../../cmd/keystone-go config sample --output ../../etc/keystone.conf
+
 import (
 	"bufio"
 	"fmt"

@@ -29,13 +29,15 @@ func (s Setting) Origin() string {
 	return s.File + ":" + strconv.Itoa(s.Line)
 }
 
-// Text renders the value as a file would have it; a secret is hidden.
+// Text renders the value as a file would have it; a secret that was set is
+// hidden.
 func (s Setting) Text() string {
 	if s.Value == nil {
 		return "<unset>"
 	}
-	if s.Secret && s.Value != "" {
+	text := fileText(s.Value)
+	if s.Secret && s.File != "" && text != "" {
 		return "****"
 	}
-	return fileText(s.Value)
+	return text
 }

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestConfigSample(t *testing.T) {
+	want, err := os.ReadFile("../../etc/keystone.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := call{}.run(t, "config", "sample")
+	if r.code != 0 || r.out != string(want) || r.err != "" {
+		t.Errorf("config sample: exit code %d, stderr %q; stdout equals etc/keystone.conf: %v", r.code, r.err, r.out == string(want))
+	}
+	file := filepath.Join(t.TempDir(), "sample.conf")
+	call{}.run(t, "config", "sample", "-o", file).expect(t, "config sample -o", 0, "", "")
+	if got, err := os.ReadFile(file); err != nil || string(got) != string(want) {
+		t.Errorf("config sample -o: %v", err)
+	}
+}
+
+func TestConfigCheck(t *testing.T) {
+	p := newPlace(t, "[token]", "expirations = 5", "[cache]", "backend = dogpile.cache.null", "[assignment]", "list_limit = 4")
+	r := p.run(t, "config", "check")
+	want := `read CONF
+CONF:16: [token] expirations is not known; did you mean [token] expiration?
+CONF:20: [resource] list_limit has no effect in this server
+CONF:18: [cache] backend has no effect in this server
+CONF:20: [assignment] list_limit is an older name of [resource] list_limit
+`
+	if got := strings.ReplaceAll(r.out, p.conf, "CONF"); r.code != 0 || got != want {
+		t.Errorf("config check: exit code %d\n%s\nwant\n%s", r.code, got, want)
+	}
+	bad := newPlace(t, "[token]", "expiration = soon", "[rate_limit_user_auth]", "enabled = true", "burst_size = 5")
+	r = bad.run(t, "config", "check")
+	want = `keystone-go: CONF:16: [token] expiration: "soon" is not a whole number; give a whole number of at least 0
+keystone-go: CONF:18: [rate_limit_user_auth] replenish_rate_per_second: a number is needed while enabled is true; give a whole number from 1 to 100000
+`
+	if got := strings.ReplaceAll(r.err, bad.conf, "CONF"); r.code != 1 || got != want || r.out != "" {
+		t.Errorf("config check of a bad file: exit code %d\n%s\nwant\n%s", r.code, got, want)
+	}
+}
+
+// TestConfigShow shows values with their origin, and no secret.
+func TestConfigShow(t *testing.T) {
+	p := newPlace(t, "[DEFAULT]", "admin_token = hunter2")
+	r := p.run(t, "config", "show")
+	for _, want := range []string{
+		"[token]\nexpiration = 3600  # default\n",
+		"password_hash_rounds = 4  # " + p.conf + ":11\n",
+		"admin_token = ****  # " + p.conf + ":16\n",
+		"connection = ****  # " + p.conf + ":3\n",
+		"lockout_failure_attempts = <unset>  # default\n",
+	} {
+		r.expect(t, "config show", 0, want, "")
+	}
+	if strings.Contains(r.out, "hunter2") {
+		t.Error("config show prints a secret")
+	}
+}
+
+// TestFaultsStopEveryVerb before it has done anything.
+func TestFaultsStopEveryVerb(t *testing.T) {
+	for _, verb := range [][]string{
+		{"db_sync"},
+		{"db_version"},
+		{"fernet_setup"},
+		{"fernet_rotate"},
+		{"credential_setup"},
+		{"bootstrap", "--bootstrap-password", "x"},
+		{"serve"},
+	} {
+		p := newPlace(t, "[token]", "expiration = soon", "[keystone_go]", "listne = :1")
+		r := p.run(t, verb...)
+		r.expect(t, verb[0], 1, "", "[token] expiration: ")
+		if strings.Count(r.err, "\n") != 2 || !strings.Contains(r.err, "[keystone_go] listne: no such option; did you mean [keystone_go] listen?") {
+			t.Errorf("%s: stderr %q, want both faults in a line each", verb[0], r.err)
+		}
+		if entries, _ := os.ReadDir(p.dir); len(entries) != 1 {
+			t.Errorf("%s left something behind: %s", verb[0], files(t, p.dir))
+		}
+	}
+}
+
+func TestUnreadableConfiguration(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "keystone.conf")
+	call{}.run(t, "--config-file", missing, "db_sync").expect(t, "missing file", 1, "", "keystone-go: "+missing+": cannot read the file: it does not exist\n")
+	call{}.run(t, "--config-dir", missing, "serve").expect(t, "missing folder", 1, "", "keystone-go: "+missing+": cannot read the folder: it does not exist\n")
+	if os.Geteuid() != 0 {
+		p := newPlace(t)
+		if err := os.Chmod(p.conf, 0); err != nil {
+			t.Fatal(err)
+		}
+		p.run(t, "serve").expect(t, "no permission", 1, "", "keystone-go: "+p.conf+": cannot read the file: permission denied\n")
+	}
+}
+
+// TestLogFile: with log_file the log goes there and nowhere else.
+func TestLogFile(t *testing.T) {
+	p := newPlace(t)
+	log := filepath.Join(p.dir, "keystone.log")
+	for range 2 {
+		p.run(t, "--log-file", log, "--debug", "fernet_setup").expect(t, "fernet_setup", 0, "", "")
+	}
+	text, err := os.ReadFile(log)
+	if err != nil || !strings.Contains(string(text), "Key repository is already initialized") {
+		t.Errorf("the log file: %v\n%s", err, text)
+	}
+	p.run(t, "--log-dir", p.dir, "fernet_setup").expect(t, "--log-dir", 0, "", "")
+	p.run(t, "--log-file", "/nonexistent/x.log", "fernet_setup").expect(t, "no such folder", 1, "", "keystone-go: open the log: ")
+}

@@ -1,0 +1,148 @@
+package conf_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/keystone-go/keystone-go/internal/conf"
+)
+
+// TestEffectTagsAreTrue reads the program that builds the server: an option is
+// tagged as having an effect if and only if some code there reads its field.
+func TestEffectTagsAreTrue(t *testing.T) {
+	read := fieldsRead(t, "../../cmd")
+	config := reflect.TypeFor[conf.Config]()
+	for i := range config.NumField() {
+		section := config.Field(i)
+		if section.Tag.Get("ini") == "" {
+			continue
+		}
+		for j := range section.Type.NumField() {
+			f := section.Type.Field(j)
+			if f.Tag.Get("ini") == "" {
+				continue
+			}
+			name := section.Name + "." + f.Name
+			tagged := f.Tag.Get("effect") == "yes"
+			if tagged != read[name] {
+				t.Errorf("%s: tagged as having an effect: %v; read by the program: %v; set or drop effect:\"yes\" in the field's tag", name, tagged, read[name])
+			}
+			delete(read, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(read)) {
+		if !strings.HasSuffix(name, ".Plugins") {
+			t.Errorf("%s is read and is no option", name)
+		}
+	}
+}
+
+// fieldsRead finds Section.Field in the code below a folder, whether as
+// cfg.Section.Field or by way of a variable that holds the section.
+func fieldsRead(t *testing.T, root string) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(root + "/*/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no code below %s (%v)", root, err)
+	}
+	read := map[string]bool{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				s := scanner{sections: sections(), held: map[string]string{}, read: read}
+				s.params(f)
+				ast.Inspect(f, s.node)
+			}
+		}
+	}
+	return read
+}
+
+// sections maps the names of fields and types of sections to the field.
+func sections() map[string]string {
+	m := map[string]string{}
+	config := reflect.TypeFor[conf.Config]()
+	for i := range config.NumField() {
+		if f := config.Field(i); f.Tag.Get("ini") != "" {
+			m[f.Name], m[f.Type.Name()] = f.Name, f.Name
+		}
+	}
+	return m
+}
+
+type scanner struct {
+	sections map[string]string
+	held     map[string]string // variable → section
+	read     map[string]bool
+}
+
+// params notes parameters that are sections: c conf.KeystoneGo.
+func (s scanner) params(f *ast.FuncDecl) {
+	for _, p := range f.Type.Params.List {
+		sel, ok := p.Type.(*ast.SelectorExpr)
+		if !ok || !isIdent(sel.X, "conf") {
+			continue
+		}
+		for _, n := range p.Names {
+			s.held[n.Name] = s.sections[sel.Sel.Name]
+		}
+	}
+}
+
+func isIdent(e ast.Expr, name string) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == name
+}
+
+func (s scanner) node(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		for i, right := range n.Rhs {
+			if section := s.section(right); section != "" && i < len(n.Lhs) {
+				if id, ok := n.Lhs[i].(*ast.Ident); ok {
+					s.held[id.Name] = section
+				}
+			}
+		}
+	case *ast.SelectorExpr:
+		if section := s.section(n.X); section != "" {
+			s.read[section+"."+n.Sel.Name] = true
+		}
+	}
+	return true
+}
+
+// section tells which section an expression is: cfg.Token, b.cfg.Token, r.cfg
+// or a variable that holds one.
+func (s scanner) section(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return s.held[e.Name]
+	case *ast.SelectorExpr:
+		switch x := e.X.(type) {
+		case *ast.Ident:
+			if x.Name == "cfg" || x.Name == "c" {
+				return s.sections[e.Sel.Name]
+			}
+		case *ast.SelectorExpr:
+			if x.Sel.Name == "cfg" {
+				return s.sections[e.Sel.Name]
+			}
+		}
+	}
+	return ""
+}
