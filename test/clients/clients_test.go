@@ -25,11 +25,13 @@ func TestClients(t *testing.T) {
 	}
 	program := build(t)
 	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
 		s, _ := dev(t, program, filepath.Join(t.TempDir(), "state"))
 		grantDomain(t, s)
 		all(t, s)
 	})
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		s := production(t, program)
 		grantDomain(t, s)
 		all(t, s)
