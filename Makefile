@@ -10,6 +10,9 @@ RACE = ./ratelimit/... ./lockout/... ./internal/passhash ./internal/db ./interna
 # The API under the race detector, on Postgres alone.
 RACE_API = ./api/v3/...
 
+# Starts a Postgres for a command, unless there is one.
+POSTGRES = $(if $(KEYSTONE_GO_TEST_POSTGRES),,build/pgrun --)
+
 RUN = build/run -postgres $(if $(CI),-strict)
 
 .PHONY: help run build test test-all lint docs verify bench fuzz
@@ -26,7 +29,7 @@ build: ## build the server: build/keystone-go
 test: ## every test on SQLite and on a real Postgres, then the race detector
 	@test/setup.sh
 	@$(GO) build -o build/ ./internal/dbtest/pgrun ./test/run
-	@build/pgrun -- $(MAKE) --no-print-directory test-all
+	@$(POSTGRES) $(MAKE) --no-print-directory test-all
 
 test-all:
 	@$(RUN) -name tests -- -count=1 -timeout=15m ./...
@@ -56,7 +59,7 @@ verify: ## are the generated documents current, and the module files tidy?
 
 bench: ## measure against the bounds, every figure against its own baseline in one run
 	@$(GO) build -o build/ ./internal/dbtest/pgrun
-	@build/pgrun -- $(GO) run ./test/bench $(ARGS)
+	@$(POSTGRES) $(GO) run ./test/bench $(ARGS)
 
 fuzz: ## fuzz every target for FUZZTIME (60s)
 	@$(GO) build -o build/ ./test/run
