@@ -4,8 +4,12 @@ package passhash
 
 import (
 	"context"
-	"errors"
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
 	"time"
+
+	"github.com/keystone-go/keystone-go/internal/fault"
 )
 
 // Options says how new passwords are hashed and how much hashing may run at
@@ -19,53 +23,107 @@ type Options struct {
 	// ScryptBlockSize and ScryptParallelism are scrypt's r and p; SaltBytes is
 	// the length of the salt of scrypt and pbkdf2_sha512.
 	ScryptBlockSize, ScryptParallelism, SaltBytes *int
-	// MaxLength is the longest password in bytes of UTF-8.
+	// MaxLength is the longest password in bytes of UTF-8; bcrypt has 72 at most.
 	MaxLength int
 	// Strict refuses a longer password instead of cutting it.
 	Strict bool
 	// Argon2Time is in passes, Argon2Memory in KiB.
 	Argon2Time, Argon2Memory, Argon2Threads int
-	// Slots hashes run at once, Queue more may wait, each for Wait at most.
+	// Slots hashes run at once (0: half the cores), Queue more may wait (0: 64 a
+	// slot), each for Wait at most (0: 15 s).
 	Slots, Queue int
 	Wait         time.Duration
 }
 
 // Hasher hashes and verifies passwords inside a gate of bounded slots.
-type Hasher struct{}
-
-// Busy is the refusal of a full or too slow queue: a 503.
-type Busy struct{ RetryAfter time.Duration }
-
-// Error names the refusal.
-func (b *Busy) Error() string { return "password hashing is busy" }
-
-// Stats counts what the gate has done and holds.
-type Stats struct {
-	// Done counts hashes computed, Refused callers turned away since the start.
-	Done, Refused uint64
-	// Waiting and Running are the present numbers.
-	Waiting, Running uint64
+type Hasher struct {
+	gate      *gate
+	make      func(password, salt []byte) string
+	saltBytes int
+	limit     int
+	strict    bool
 }
+
+// The longest passwords in bytes (keystone/common/password_hashing.py).
+const (
+	defaultLength = 4096
+	bcryptLength  = 72
+)
 
 // New checks the options.
-func New(Options) (*Hasher, error) { return &Hasher{}, nil }
-
-var errNotBuilt = errors.New("not built")
-
-// Hash makes the string to store for a password, in the configured scheme.
-func (h *Hasher) Hash(ctx context.Context, password string) (string, error) { return "", errNotBuilt }
-
-// Verify reports whether the password is the one stored; a stored string that
-// cannot be read costs one Dummy and is never right.
-func (h *Hasher) Verify(ctx context.Context, stored, password string) (bool, error) {
-	return false, errNotBuilt
+func New(o Options) (*Hasher, error) {
+	if o.Slots < 0 || o.Queue < 0 || o.Wait < 0 {
+		return nil, fmt.Errorf("hash slots, queue and wait must not be negative: %d, %d, %v", o.Slots, o.Queue, o.Wait)
+	}
+	h := &Hasher{gate: newGate(o.Slots, o.Queue, o.Wait), limit: o.MaxLength, strict: o.Strict}
+	if h.limit <= 0 {
+		h.limit = defaultLength
+	}
+	if o.Algorithm == "" || o.Algorithm == "bcrypt" {
+		h.limit = min(h.limit, bcryptLength)
+	}
+	var err error
+	h.make, h.saltBytes, err = maker(o)
+	return h, err
 }
 
-// Dummy spends what one Hash costs.
-func (h *Hasher) Dummy(ctx context.Context, password string) error { return errNotBuilt }
+// Hash makes the string to store for a password, in the configured scheme.
+func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+	if err := h.CheckLength(password); err != nil {
+		return "", err
+	}
+	var stored string
+	err := h.gate.run(ctx, func() { stored = h.fresh(password) })
+	if err != nil {
+		return "", err
+	}
+	return stored, nil
+}
+
+// Verify reports whether the password is the one stored. A stored string that
+// cannot be read, or whose price is absurd, costs one Dummy and is never right.
+// An overlong password is cut, Strict or not: see CheckLength.
+func (h *Hasher) Verify(ctx context.Context, stored, password string) (bool, error) {
+	known, ok := read(stored)
+	if !ok {
+		return false, h.Dummy(ctx, password)
+	}
+	var right bool
+	err := h.gate.run(ctx, func() {
+		right = subtle.ConstantTimeCompare(known.derive(h.cut(password)), known.digest) == 1
+	})
+	if err != nil {
+		return false, err
+	}
+	return right, nil
+}
+
+// Dummy spends what one Hash costs, so that an account that cannot log in
+// takes as long to say so as one that can.
+func (h *Hasher) Dummy(ctx context.Context, password string) error {
+	return h.gate.run(ctx, func() { h.fresh(password) })
+}
 
 // CheckLength refuses an overlong password, as a *fault.Error, when Strict.
-func (h *Hasher) CheckLength(password string) error { return nil }
+func (h *Hasher) CheckLength(password string) error {
+	if !h.strict || len(password) <= h.limit {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "The password length must be less than or equal to %d. The server could not comply with the request because the password is invalid.", h.limit)
+}
 
 // Stats returns the present counts.
-func (h *Hasher) Stats() Stats { return Stats{} }
+func (h *Hasher) Stats() Stats { return h.gate.stats() }
+
+// fresh computes a new hash; it must run in the gate.
+func (h *Hasher) fresh(password string) string {
+	salt := make([]byte, h.saltBytes)
+	_, _ = rand.Read(salt) // it never fails
+	return h.make(h.cut(password), salt)
+}
+
+// cut takes the bytes that count, by the configured scheme whatever scheme the
+// stored hash is of, as Keystone does. It may part a character.
+func (h *Hasher) cut(password string) []byte {
+	return []byte(password[:min(len(password), h.limit)])
+}
