@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -47,12 +46,8 @@ func (a *API) readBody(c *Call) error {
 
 // isJSON takes an absent type, application/json and application/*+json.
 func isJSON(contentType string) bool {
-	if contentType == "" {
-		return true
-	}
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
-		return false
-	}
-	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
+	media, _, _ := strings.Cut(contentType, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	return contentType == "" || media == "application/json" ||
+		strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
 }

@@ -35,7 +35,9 @@ type Call struct {
 	base    string
 	body    pyjson.Object
 	query   url.Values
-	charged bool
+	charged bool // the limit by address is paid
+	looked  bool // ours is known
+	ours    bool
 }
 
 // Ctx is the request's context; it ends when the client hangs up.

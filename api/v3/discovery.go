@@ -46,7 +46,8 @@ func version(c *Call) pyjson.Object {
 		{Key: "updated", Value: apiUpdated},
 		{Key: "links", Value: []any{pyjson.Object{{Key: "rel", Value: "self"}, {Key: "href", Value: c.Link("")}}}},
 		{Key: "media-types", Value: []any{pyjson.Object{
-			{Key: "base", Value: mediaJSON}, {Key: "type", Value: "application/vnd.openstack.identity-v3+json"}}}},
+			{Key: "base", Value: mediaJSON}, {Key: "type", Value: "application/vnd.openstack.identity-v3+json"},
+		}}},
 	}
 }
 

@@ -64,8 +64,10 @@ func asFault(err error) *fault.Error {
 	if errors.Is(err, db.ErrBadValue) {
 		return fault.New(fault.BadRequest, "The request holds a value that cannot be stored.")
 	}
-	return &fault.Error{Kind: fault.Internal, Message: internalText,
-		Detail: fmt.Sprintf("An unexpected error prevented the server from fulfilling your request: %v.", err)}
+	return &fault.Error{
+		Kind: fault.Internal, Message: internalText,
+		Detail: fmt.Sprintf("An unexpected error prevented the server from fulfilling your request: %v.", err),
+	}
 }
 
 // retryAfter is an error that says when to come again.

@@ -94,7 +94,9 @@ func (a *API) options(e echo.Context, path, allow string) error {
 	h.Set(echo.HeaderContentType, "text/html; charset=utf-8")
 	h.Set(echo.HeaderAllow, allow)
 	h.Set(echo.HeaderContentLength, "0")
-	setVary(h)
+	if path != healthPath {
+		setVary(h)
+	}
 	e.Response().WriteHeader(http.StatusOK)
 	return nil
 }

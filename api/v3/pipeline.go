@@ -1,14 +1,12 @@
 package v3
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/olog"
 	"github.com/keystone-go/keystone-go/policy"
-	"github.com/keystone-go/keystone-go/ratelimit"
 )
 
 // ServeHTTP answers one request: it names it, cleans its path, finds its row
@@ -68,11 +65,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // panicked answers 500 where the answer has not begun, and logs the stack.
 func (a *API) panicked(e echo.Context, p any) {
-	ctx := e.Request().Context()
-	if p == http.ErrAbortHandler {
+	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
 	}
-	a.cfg.Log.ErrorContext(ctx, fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))
+	a.cfg.Log.ErrorContext(e.Request().Context(), fmt.Sprintf("panic: %v", p), olog.Stack(debug.Stack()))
 	if !e.Response().Committed {
 		a.write(e, nil, internalAnswer())
 	}
@@ -152,12 +148,11 @@ func (a *API) authorize(c *Call) error {
 // authenticate validates the tokens of the request. Without a valid caller it
 // charges the limit by address.
 func (a *API) authenticate(c *Call) error {
-	caller := c.r.Header.Get("X-Auth-Token")
-	if caller == "" || !a.cfg.Auth.Decodes(caller) {
+	if !a.ours(c) {
 		// Already charged by chargeOpen or chargeStranger; no statement.
 		return nil
 	}
-	check := auth.Check{Caller: caller}
+	check := auth.Check{Caller: c.r.Header.Get("X-Auth-Token")}
 	if c.route != nil && c.route.Subject {
 		check.Subject = c.r.Header.Get("X-Subject-Token")
 	}
@@ -190,64 +185,7 @@ func pathTarget(c *Call) policy.Target {
 	return target
 }
 
-// chargeOpen charges what is known to be owed before the body is read: every
-// request of an open credential row, and one whose token is missing or none
-// of ours.
-func (a *API) chargeOpen(c *Call) error {
-	switch c.route.Limit {
-	case ratelimit.ClassAuth:
-		return a.charge(c)
-	case ratelimit.ClassToken:
-		return a.chargeUnknown(c)
-	}
-	return nil
-}
-
-func (a *API) chargeUnknown(c *Call) error {
-	if t := c.r.Header.Get("X-Auth-Token"); t != "" && a.cfg.Auth.Decodes(t) {
-		return nil
-	}
-	return a.charge(c)
-}
-
-// chargeStranger charges a request outside the table, unless it carries a
-// valid token.
-func (a *API) chargeStranger(c *Call) error {
-	if err := a.chargeUnknown(c); err != nil {
-		return err
-	}
-	return a.authenticate(c)
-}
-
-// tooMany is the answer of every limit: its bytes never tell which it was.
-func tooMany(retry time.Duration) error {
-	return &fault.Error{Kind: fault.TooMany, RetryAfter: retry, Message: "Too many requests. Wait before you try again."}
-}
-
-// charge spends one of the client address' requests, once in a request.
-func (a *API) charge(c *Call) error {
-	if c.charged || a.cfg.Limits == nil || a.cfg.Limits.GlobalIP == nil {
-		return nil
-	}
-	c.charged = true
-	if !c.Addr.IsValid() {
-		return &fault.Error{Kind: fault.Unavailable, Message: unavailableText, Detail: "the request has no client address", RetryAfter: time.Second}
-	}
-	l := a.cfg.Limits.GlobalIP
-	d, err := l.Take(c.Ctx(), l.Address(c.Addr))
-	switch {
-	case err != nil:
-		a.cfg.Metrics.Limit("per_ip", "error")
-		return fmt.Errorf("limit by address: %w", err)
-	case !d.Allowed:
-		a.cfg.Metrics.Limit("per_ip", "rejected")
-		return tooMany(d.Retry)
-	}
-	a.cfg.Metrics.Limit("per_ip", "allowed")
-	return nil
-}
-
-// hungUp reports whether the client went away before its answer.
+// hungUp reports whether a request failed because its client went away.
 func hungUp(r *http.Request, err error) bool {
-	return r.Context().Err() != nil && (errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "context canceled"))
+	return r.Context().Err() != nil && asFault(err).Kind >= fault.Internal
 }

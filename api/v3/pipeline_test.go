@@ -38,7 +38,7 @@ func TestBodies(t *testing.T) {
 		{"no type", call{body: `{"é":1}`}, 200, `{"\u00e9": 1}`},
 		{"json", call{body: `{}`, header: typed("application/json")}, 200, `{}`},
 		{"json with charset", call{body: `{}`, header: typed("Application/JSON; charset=utf-8")}, 200, `{}`},
-		{"json with rubbish behind", call{body: `{}`, header: typed("application/json; x")}, 200, `{}`},
+		{"json with rubbish behind", call{body: `{}`, header: typed("application/json; x; x; charset=a; charset=b")}, 200, `{}`},
 		{"+json", call{body: `{}`, header: typed("application/vnd.x+json")}, 200, `{}`},
 		{"text", call{body: `{}`, header: typed("text/plain")}, 400, notJSON},
 		{"form", call{body: `a=b`, header: typed("application/x-www-form-urlencoded")}, 400, notJSON},
@@ -165,11 +165,13 @@ func TestUnauthorized(t *testing.T) {
 		{"host of the proxy not asked for", nil, map[string]string{"X-Forwarded-Host": "evil", "X-Forwarded-Prefix": "/x"}, "http://127.0.0.1:5000/v3"},
 		{
 			"host of the proxy", func(c *v3.Config) { c.ParseProxy = true },
-			map[string]string{"X-Forwarded-Host": "id.example.test", "X-Forwarded-Prefix": "/identity", "X-Forwarded-Proto": "https"}, "https://id.example.test/identity/v3",
+			map[string]string{"X-Forwarded-Host": "id.example.test", "X-Forwarded-Prefix": "/identity", "X-Forwarded-Proto": "https"},
+			"https://id.example.test/identity/v3",
 		},
 		{
 			"a stranger among known proxies", func(c *v3.Config) { c.ParseProxy, c.ProxiesListed = true, true },
-			map[string]string{"X-Forwarded-Host": "evil", "X-Forwarded-Proto": "https"}, "http://127.0.0.1:5000/v3",
+			map[string]string{"X-Forwarded-Host": "evil", "X-Forwarded-Proto": "https"},
+			"http://127.0.0.1:5000/v3",
 		},
 		{"no scheme at all", nil, map[string]string{"X-Forwarded-Proto": `x"y`}, "http://127.0.0.1:5000/v3"},
 	}

@@ -221,9 +221,14 @@ func (h *handler) json(ctx context.Context, r slog.Record, name string, extra []
 	}
 	if q := FromContext(ctx); q.ID != "" {
 		for _, m := range []pyjson.Member{
-			{Key: "request_id", Value: q.ID}, {Key: "global_request_id", Value: q.GlobalID},
-			{Key: "user_id", Value: q.User}, {Key: "project_id", Value: q.Project}, {Key: "domain_id", Value: q.Domain},
-			{Key: "system_scope", Value: q.System}, {Key: "user_domain_id", Value: q.UserDomain}, {Key: "project_domain_id", Value: q.ProjectDomain},
+			{Key: "request_id", Value: q.ID},
+			{Key: "global_request_id", Value: q.GlobalID},
+			{Key: "user_id", Value: q.User},
+			{Key: "project_id", Value: q.Project},
+			{Key: "domain_id", Value: q.Domain},
+			{Key: "system_scope", Value: q.System},
+			{Key: "user_domain_id", Value: q.UserDomain},
+			{Key: "project_domain_id", Value: q.ProjectDomain},
 		} {
 			if m.Value == "" {
 				m.Value = nil

@@ -41,7 +41,8 @@ func NewMetrics(s Sources) *Metrics {
 	m.requests = m.counter("keystone_http_requests_total", "Requests answered; status 499 is a client that hung up.", "method", "route", "status")
 	m.durations = m.histogram("keystone_http_request_duration_seconds", "Time from the request's head to the end of its answer.", "method", "route")
 	m.inFlight = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "keystone_http_requests_in_flight", Help: "Requests being answered.", ConstLabels: prometheus.Labels{"listener": "public"}})
+		Name: "keystone_http_requests_in_flight", Help: "Requests being answered.", ConstLabels: prometheus.Labels{"listener": "public"},
+	})
 	m.evaluations = m.counter("keystone_rate_limit_evaluations_total", "Limits asked.", "scope", "outcome")
 	m.rejections = m.counter("keystone_rate_limit_rejections_total", "Requests refused by a limit.", "scope")
 	m.decisions = m.counter("keystone_policy_decisions_total", "Policy rules asked.", "rule", "decision")

@@ -195,8 +195,12 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	o := pyjson.Object{{Key: "id", Value: "ce6bd5ca1ccc4c4b9c6bb2f8963193d7"}, {Key: "name", Value: "admin"}, {Key: "enabled", Value: true},
-		{Key: "links", Value: pyjson.Object{{Key: "self", Value: "http://127.0.0.1:5000/v3/users/ce6bd5ca1ccc4c4b9c6bb2f8963193d7"}}}}
+	o := pyjson.Object{
+		{Key: "id", Value: "ce6bd5ca1ccc4c4b9c6bb2f8963193d7"},
+		{Key: "name", Value: "admin"},
+		{Key: "enabled", Value: true},
+		{Key: "links", Value: pyjson.Object{{Key: "self", Value: "http://127.0.0.1:5000/v3/users/ce6bd5ca1ccc4c4b9c6bb2f8963193d7"}}},
+	}
 	dst := make([]byte, 0, 1024)
 	b.ReportAllocs()
 	for b.Loop() {
