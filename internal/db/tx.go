@@ -37,6 +37,9 @@ func Nested(ctx context.Context, c Conn, f func(Conn) error) error {
 // SQLite does not act on foreign keys meanwhile, so that f can build a table
 // anew. f is not run again on ErrSerialize.
 func Alter(ctx context.Context, d DB, f func(Conn) error) error {
+	if w, ok := d.(interface{ Unwrap() DB }); ok {
+		return Alter(ctx, w.Unwrap(), f)
+	}
 	a, ok := d.(interface {
 		alter(ctx context.Context, f func(Conn) error) error
 	})

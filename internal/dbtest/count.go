@@ -37,6 +37,9 @@ func Count(t testing.TB, d db.DB) *Counter {
 	return c
 }
 
+// Unwrap gives the database that reports to the counter.
+func (c *Counter) Unwrap() db.DB { return c.DB }
+
 func (c *Counter) add(e db.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -34,7 +34,7 @@ func OpenURL(t testing.TB, engine string) string {
 	t.Helper()
 	switch db.Dialect(engine) {
 	case db.SQLite:
-		return sqliteCopy(t)
+		return sqliteCopy(t, sqliteTemplate)
 	case db.Postgres:
 		return postgresCopy(t)
 	}

@@ -112,14 +112,20 @@ func (s *pgServer) sweep() error {
 
 // pgTemplate is the name of a migrated database, made once a schema and server.
 var pgTemplate = sync.OnceValues(func() (string, error) {
+	return template("keystone_go_template_"+migrations.Digest(), func(d db.DB) error {
+		return migrations.Sync(context.Background(), d)
+	})
+})
+
+// template makes a database of that name unless there is one. One process
+// makes it; the others wait for a lock that goes with a transaction.
+func template(name string, fill func(db.DB) error) (string, error) {
 	s, err := postgres()
 	if err != nil {
 		return "", err
 	}
-	name := "keystone_go_template_" + migrations.Digest()
 	ctx := context.Background()
-	// One process makes it; the lock goes with the transaction.
-	err = s.admin.Tx(ctx, func(c db.Conn) error {
+	return name, s.admin.Tx(ctx, func(c db.Conn) error {
 		if _, err := c.Exec(ctx, `select pg_advisory_xact_lock($1)`, templateLock); err != nil {
 			return err
 		}
@@ -127,23 +133,17 @@ var pgTemplate = sync.OnceValues(func() (string, error) {
 		if _, err := db.One(ctx, c, found); !errors.Is(err, db.ErrNoRow) {
 			return err
 		}
-		return s.makeTemplate(ctx, name)
+		// Filled under another name, so that a half-made one is never taken.
+		draft := s.freshName()
+		if _, err := s.admin.Exec(ctx, `create database `+draft); err != nil {
+			return err
+		}
+		if err := s.inside(ctx, draft, fill); err != nil {
+			return err
+		}
+		_, err := s.admin.Exec(ctx, `alter database `+draft+` rename to `+name)
+		return err
 	})
-	return name, err
-})
-
-// makeTemplate migrates under another name, so that a half-made one is never
-// taken for a template.
-func (s *pgServer) makeTemplate(ctx context.Context, name string) error {
-	draft := s.freshName()
-	if _, err := s.admin.Exec(ctx, `create database `+draft); err != nil {
-		return err
-	}
-	if err := s.inside(ctx, draft, func(d db.DB) error { return migrations.Sync(ctx, d) }); err != nil {
-		return err
-	}
-	_, err := s.admin.Exec(ctx, `alter database `+draft+` rename to `+name)
-	return err
 }
 
 // inside opens another database of the server for f.
@@ -175,6 +175,12 @@ func postgresCopy(t testing.TB) string {
 
 func postgresEmpty(t testing.TB) string {
 	t.Helper()
+	return postgresOnce(t, "")
+}
+
+// postgresOnce makes a database that is dropped with the test.
+func postgresOnce(t testing.TB, how string) string {
+	t.Helper()
 	s, err := postgres()
 	if err != nil {
 		t.Fatal(fmt.Errorf("dbtest: a Postgres server: %w", err))
@@ -182,7 +188,7 @@ func postgresEmpty(t testing.TB) string {
 	name := s.freshName()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if _, err := s.admin.Exec(ctx, `create database `+name); err != nil {
+	if _, err := s.admin.Exec(ctx, `create database `+name+how); err != nil {
 		t.Fatal(fmt.Errorf("dbtest: a Postgres database: %w", err))
 	}
 	t.Cleanup(func() { s.drop(t, name) })

@@ -2,8 +2,10 @@ package dbtest
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/keystone-go/keystone-go/internal/db"
 )
@@ -122,4 +124,29 @@ func sqliteForeign(ctx context.Context, d db.DB, name string, t *table) error {
 			actions(first.remove == "CASCADE", first.update == "CASCADE"))
 	}
 	return nil
+}
+
+var constraintName = regexp.MustCompile(`(?i)\bconstraint\s+"?(\w+)"?\s+(\w+)`)
+
+// SQLiteNames lists the names that constraints have on SQLite, which Python's
+// upgrades look up in the text of a table.
+func SQLiteNames(t testing.TB, d db.DB) string {
+	t.Helper()
+	ctx := context.Background()
+	type made struct{ name, text string }
+	tables, err := db.All(ctx, d, db.Query[made]{
+		Text: `select name, sql from sqlite_master where type = 'table' and name not like 'sqlite!_%' escape '!' order by name`,
+		Scan: func(r db.Row) (m made, err error) { err = r.Scan(&m.name, &m.text); return m, err },
+	})
+	if err != nil {
+		t.Fatalf("dbtest: read the schema: %v", err)
+	}
+	var lines []string
+	for _, m := range tables {
+		for _, found := range constraintName.FindAllStringSubmatch(m.text, -1) {
+			lines = append(lines, m.name+" "+found[1]+" "+strings.ToLower(found[2]))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n") + "\n"
 }

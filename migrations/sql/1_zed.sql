@@ -44,7 +44,7 @@ create table access_rule (
     external_id varchar(64),
     user_id varchar(64),
     primary key (id),
-    unique (external_id),
+    constraint access_rule_external_id_key unique (external_id),
     constraint duplicate_access_rule_for_user_constraint unique (user_id, service, path, method)
 );
 create index external_id on access_rule (external_id);
@@ -145,8 +145,8 @@ create table project (
     is_domain boolean default '0' not null,
     primary key (id),
     constraint ixu_project_name_domain_id unique (domain_id, name),
-    foreign key (domain_id) references project (id),
-    foreign key (parent_id) references project (id)
+    constraint project_domain_id_fkey foreign key (domain_id) references project (id),
+    constraint project_parent_id_fkey foreign key (parent_id) references project (id)
 );
 
 create table project_endpoint (
@@ -187,7 +187,7 @@ create table registered_limit (
     description text,
     internal_id :serial not null,
     primary key (internal_id),
-    unique (id)
+    constraint registered_limit_id_key unique (id)
 );
 
 create table request_token (
@@ -393,7 +393,7 @@ create table endpoint (
     enabled boolean default '1' not null,
     region_id varchar(255),
     primary key (id),
-    foreign key (service_id) references service (id),
+    constraint endpoint_service_id_fkey foreign key (service_id) references service (id),
     constraint fk_endpoint_region_id foreign key (region_id) references region (id)
 );
 create index service_id on endpoint (service_id);
@@ -430,8 +430,8 @@ create table implied_role (
     prior_role_id varchar(64) not null,
     implied_role_id varchar(64) not null,
     primary key (prior_role_id, implied_role_id),
-    foreign key (implied_role_id) references role (id) on delete cascade,
-    foreign key (prior_role_id) references role (id) on delete cascade
+    constraint implied_role_implied_role_id_fkey foreign key (implied_role_id) references role (id) on delete cascade,
+    constraint implied_role_prior_role_id_fkey foreign key (prior_role_id) references role (id) on delete cascade
 );
 
 create table "limit" (
@@ -443,7 +443,7 @@ create table "limit" (
     registered_limit_id varchar(64),
     domain_id varchar(64),
     primary key (internal_id),
-    unique (id)
+    constraint limit_id_key unique (id)
 );
 
 create table local_user (
