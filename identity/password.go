@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 
@@ -32,9 +33,9 @@ func (r PasswordRules) checkStrength(password string) error {
 	if r.Regex == "" {
 		return nil
 	}
-	re, err := regexp2.Compile(`\A(?:`+strings.ReplaceAll(r.Regex, "(?P<", "(?<")+`)`, regexp2.None)
+	re, err := regexp2.Compile(`\A(?:`+goRegex(r.Regex)+`)`, regexp2.None)
 	if err != nil {
-		return fault.New(fault.BadRequest, "Password validation error: Unable to validate password due to invalid configuration.")
+		return unfit("Unable to validate password due to invalid configuration")
 	}
 	re.MatchTimeout = regexTimeout
 	if ok, err := re.MatchString(password); err != nil || !ok {
@@ -45,6 +46,18 @@ func (r PasswordRules) checkStrength(password string) error {
 		return fault.New(fault.BadRequest, "The password does not match the requirements: %s.", detail)
 	}
 	return nil
+}
+
+func unfit(detail string) error {
+	return fault.New(fault.BadRequest, "Password validation error: %s.", detail)
+}
+
+var pythonBackreference = regexp.MustCompile(`\(\?P=(\w+)\)`)
+
+// goRegex writes Python's named groups and the references to them in the form
+// that regexp2 reads.
+func goRegex(pattern string) string {
+	return pythonBackreference.ReplaceAllString(strings.ReplaceAll(pattern, "(?P<", "(?<"), `\k<$1>`)
 }
 
 func passwordsOf(userID string) db.Query[Password] {
@@ -84,7 +97,7 @@ func (u Users) newPassword(ctx context.Context, password *string, o Options, sel
 	}
 	now := u.Now().UTC()
 	switch {
-	case !selfService && u.Rules.ChangeUponFirstUse && !o.On(OptionIgnoreFirstUse) && !o.On(OptionIgnoreExpiry):
+	case !selfService && u.Rules.ChangeUponFirstUse && !o.On(OptionIgnoreFirstUse):
 		s.expires = &now
 	case u.Rules.ExpiresDays != nil && !o.On(OptionIgnoreExpiry):
 		at := now.AddDate(0, 0, *u.Rules.ExpiresDays).Truncate(time.Second)

@@ -93,13 +93,17 @@ func (u Users) Create(ctx context.Context, domainID string, ch Change) (View, er
 		project = **ch.DefaultProject
 	}
 	enabled := ch.Enabled == nil || *ch.Enabled
+	var active any // an enabled user counts as seen, where that is counted
+	if enabled && u.IdleDays != nil {
+		active = db.Date(now)
+	}
 	err = u.DB.Tx(ctx, func(c db.Conn) error {
 		if err := u.checkDefaultProject(ctx, c, ch); err != nil {
 			return err
 		}
 		var b db.Batch
 		b.Exec(`insert into "user" (id, extra, enabled, default_project_id, created_at, last_active_at, domain_id) values ($1, $2, $3, $4, $5, $6, $7)`,
-			id, pyjson.Encode(orEmpty(ch.Extra)), enabled, project, now, nil, domainID)
+			id, pyjson.Encode(orEmpty(ch.Extra)), enabled, project, now, active, domainID)
 		b.Exec(`insert into local_user (user_id, domain_id, name) values ($1, $2, $3)`, id, domainID, name)
 		if err := c.Send(ctx, &b); err != nil {
 			return duplicateName(err, name+" at domain ID "+domainID)
@@ -214,6 +218,8 @@ func (u Users) hashed(ctx context.Context, ch Change, o Options) (*stored, error
 		if err := u.acceptable(*p); err != nil {
 			return nil, err
 		}
+	} else if u.Rules.Regex != "" {
+		return nil, unfit("Password must be a string type")
 	}
 	s, err := u.newPassword(ctx, *ch.Password, o, false)
 	return &s, err
