@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -182,7 +183,7 @@ func (u Users) update(ctx context.Context, c db.Conn, before View, ch Change, s 
 // his failed logins and his activity.
 func (u Users) row(before View, ch Change) *db.Batch {
 	a := before.Account
-	enabled := a.Enabled
+	enabled := a.Active(u.Now().UTC(), u.IdleDays) // one idle for too long stays out until he is enabled
 	if ch.Enabled != nil {
 		enabled = *ch.Enabled
 	}
@@ -193,7 +194,7 @@ func (u Users) row(before View, ch Change) *db.Batch {
 	if ch.DefaultProject != nil {
 		project = *ch.DefaultProject
 	}
-	extra := before.Extra
+	extra := slices.Clone(before.Extra)
 	for _, m := range ch.Extra {
 		extra = extra.Set(m.Key, m.Value)
 	}
