@@ -75,6 +75,9 @@ func TestBuild(t *testing.T) {
 			if err != nil && set != nil {
 				t.Error("a set beside an error")
 			}
+			if set != nil && ((set.GlobalIP != nil) != c.cfg.GlobalIP.Enabled || (set.UserAuth != nil) != c.cfg.UserAuth.Enabled) {
+				t.Errorf("made %+v", set.Stats())
+			}
 			if len(warns) != len(c.warns) {
 				t.Fatalf("got the warnings %q, want %q", warns, c.warns)
 			}

@@ -1,13 +1,9 @@
 package ratelimit_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -169,20 +165,6 @@ func giveBack(t testing.TB, l *ratelimit.Limiter, n int64) ratelimit.Decision {
 	return d
 }
 
-// RL-L10: a cost that can never pass is a mistake of the caller, not a wait.
-func TestRL_L10(t *testing.T) {
-	l := limiter(t, ratelimit.Quota{Rate: 10, Period: time.Second, Burst: 4}, &clock{})
-	for _, cost := range []int64{5, -1} {
-		d, err := ratelimit.TakeAll(t.Context(), ratelimit.Charge{Limiter: l, Key: key, Cost: cost})
-		if !errors.Is(err, ratelimit.ErrCost) || d.Retry != 0 || d.Allowed {
-			t.Errorf("cost %d: got %+v, %v; want ErrCost", cost, d, err)
-		}
-	}
-	if d := charge(t, l, 4); !d.Allowed {
-		t.Errorf("after a mistake: got %+v, want the whole burst", d)
-	}
-}
-
 func TestRL_L13(t *testing.T) {
 	for wait, want := range map[time.Duration]int{
 		0: 1, 1: 1, 999_999_999: 1, time.Second: 1, time.Second + 1: 2, 1900 * ms: 2, 2 * time.Second: 2,
@@ -277,171 +259,6 @@ func TestRL_L21(t *testing.T) {
 	}
 }
 
-// RL-L22: at one moment, any number of callers get the burst and not one more.
-func TestRL_L22(t *testing.T) {
-	const burst, callers = 1000, 64
-	l := limiter(t, ratelimit.Quota{Rate: 10, Period: time.Second, Burst: burst}, &clock{at: time.Hour})
-	var ok atomic.Int64
-	together(callers, func(int) {
-		for range 1000 {
-			if d, err := l.Take(context.Background(), key); err == nil && d.Allowed {
-				ok.Add(1)
-			}
-		}
-	})
-	if ok.Load() != burst {
-		t.Errorf("%d allowed, want %d", ok.Load(), burst)
-	}
-}
-
-// With every second success given back, never more than the burst is kept.
-func TestConcurrentRefunds(t *testing.T) {
-	const burst = 100
-	l := limiter(t, ratelimit.Quota{Rate: 10, Period: time.Second, Burst: burst}, &clock{at: time.Hour})
-	var kept atomic.Int64
-	together(64, func(int) {
-		for i := range 500 {
-			d, err := l.Take(context.Background(), key)
-			if err != nil || !d.Allowed {
-				continue
-			}
-			// Counted after the store admits and before it takes back: the
-			// count is never above what is truly out.
-			if n := kept.Add(1); n > burst {
-				t.Errorf("%d kept at once, want at most %d", n, burst)
-			}
-			if i%2 == 0 {
-				kept.Add(-1)
-				if err := l.Refund(context.Background(), key); err != nil {
-					t.Error(err)
-				}
-			}
-		}
-	})
-	if kept.Load() != burst {
-		t.Errorf("kept %d at the end, want %d", kept.Load(), burst)
-	}
-}
-
-// RL-L23: on a clock that runs, no key is ever admitted more than its quota.
-// An admission lies between the readings before and after its call, so the
-// interval between two calls is at most from the first's begin to the second's
-// end.
-func TestRL_L23(t *testing.T) {
-	q := ratelimit.Quota{Rate: 10, Period: time.Second, Burst: 5}
-	l, err := ratelimit.New(ratelimit.Spec{Name: "test", Quota: q, MaxEntries: 20_000}, memory.Open)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	const keys, callers = 10_000, 64
-	var logs [keys][]call
-	var locks [keys]sync.Mutex
-	until := l.Now() + 2*time.Second
-	together(callers, func(n int) {
-		r := rand.New(rand.NewPCG(23, uint64(n)))
-		for l.Now() < until {
-			// Half of the calls meet on a few keys, so that these are refused.
-			i := r.IntN(keys)
-			if r.IntN(2) == 0 {
-				i = r.IntN(16)
-			}
-			begin := l.Now()
-			d, err := l.Take(context.Background(), l.Name(fmt.Sprint(i)))
-			if err == nil && d.Allowed {
-				locks[i].Lock()
-				logs[i] = append(logs[i], call{begin, l.Now()})
-				locks[i].Unlock()
-			}
-		}
-	})
-	seen := 0
-	for i, log := range logs {
-		seen += len(log)
-		if n, w := overfull(q, log); n > 0 {
-			t.Errorf("key %d: %d admitted within %v", i, n, w)
-		}
-	}
-	if st := l.Stats(); seen < keys || st.Refused == 0 {
-		t.Errorf("%d allowed and %d refused: the test has not run as meant", seen, st.Refused)
-	}
-}
-
-type call struct{ begin, end time.Duration }
-
-// overfull finds an interval in which more was admitted than the quota has.
-func overfull(q ratelimit.Quota, log []call) (n int64, w time.Duration) {
-	for _, first := range log {
-		for _, last := range log {
-			n, w = 0, last.end-first.begin
-			for _, c := range log {
-				if c.begin >= first.begin && c.end <= last.end {
-					n++
-				}
-			}
-			if w >= 0 && (n-q.Burst)*int64(q.Period) > int64(w)*q.Rate {
-				return n, w
-			}
-		}
-	}
-	return 0, 0
-}
-
-// together runs f in so many goroutines at once and waits for them.
-func together(n int, f func(int)) {
-	var wg sync.WaitGroup
-	begin := make(chan struct{})
-	for i := range n {
-		wg.Go(func() {
-			<-begin
-			f(i)
-		})
-	}
-	close(begin)
-	wg.Wait()
-}
-
-// RL-L28: a request that one limit refuses costs nothing under another.
-func TestRL_L28(t *testing.T) {
-	clk := &clock{}
-	x := limiter(t, ratelimit.Quota{Rate: 1, Period: time.Second, Burst: 5}, clk)
-	y := limiter(t, ratelimit.Quota{Rate: 1, Period: time.Second, Burst: 1}, clk)
-	charge(t, y, 1)
-	for _, order := range [][]ratelimit.Charge{
-		{{Limiter: x, Key: key, Cost: 2}, {Limiter: y, Key: key, Cost: 1}, {Limiter: nil, Cost: 7}},
-		{{Limiter: y, Key: key, Cost: 1}, {Limiter: nil}, {Limiter: x, Key: key, Cost: 2}},
-	} {
-		d, err := ratelimit.TakeAll(t.Context(), order...)
-		if err != nil || d.Allowed || d.Retry != time.Second || d.Remaining != 0 {
-			t.Errorf("got %+v, %v; want refused for 1s", d, err)
-		}
-		if d, _ := x.Peek(t.Context(), key); d.Remaining != 5 {
-			t.Errorf("X has %d left, want 5", d.Remaining)
-		}
-	}
-	clk.at = time.Second
-	d, err := ratelimit.TakeAll(t.Context(), ratelimit.Charge{Limiter: x, Key: key, Cost: 2}, ratelimit.Charge{Limiter: y, Key: key, Cost: 1})
-	if want := allowed(0, 2*time.Second); err != nil || d != want {
-		t.Errorf("a second later: got %+v, %v; want %+v", d, err, want)
-	}
-}
-
-// Of several waits the client is told the longest, whatever the order.
-func TestLongestWait(t *testing.T) {
-	clk := &clock{}
-	short := limiter(t, ratelimit.Quota{Rate: 10, Period: 4 * time.Second, Burst: 1}, clk)
-	long := limiter(t, ratelimit.Quota{Rate: 10, Period: 72 * time.Second, Burst: 1}, clk)
-	charge(t, short, 1)
-	charge(t, long, 1)
-	a, b := ratelimit.Charge{Limiter: short, Key: key, Cost: 1}, ratelimit.Charge{Limiter: long, Key: key, Cost: 1}
-	for _, order := range [][]ratelimit.Charge{{a, b}, {b, a}} {
-		d, err := ratelimit.TakeAll(t.Context(), order...)
-		if err != nil || d.Allowed || d.Retry != 7200*ms || ratelimit.RetryAfter(d.Retry) != 8 {
-			t.Errorf("got %+v, %v; want refused for 7.2s", d, err)
-		}
-	}
-}
-
 // A limiter that is switched off is nil and allows everything.
 func TestNilLimiter(t *testing.T) {
 	var l *ratelimit.Limiter
@@ -481,37 +298,5 @@ func TestTakeAt(t *testing.T) {
 	}
 	if d, err := l.TakeAt(t.Context(), at, key); err != nil || d.Allowed || d.Retry != time.Second {
 		t.Errorf("second at the same reading: got %+v, %v; want refused for 1s", d, err)
-	}
-}
-
-// broken is a store that cannot decide.
-type broken struct{ err error }
-
-func (b broken) Take(context.Context, ratelimit.Key, int64) (ratelimit.Decision, error) {
-	return ratelimit.Decision{}, b.err
-}
-func (b broken) Refund(context.Context, ratelimit.Key, int64) error { return b.err }
-func (b broken) Len() int                                           { return 0 }
-func (b broken) Close()                                             {}
-
-// A store that fails says so; it neither allows nor refuses, and what other
-// limits charged for the same request is given back.
-func TestStoreFailure(t *testing.T) {
-	down := errors.New("down")
-	q := ratelimit.Quota{Rate: 1, Period: time.Second, Burst: 2}
-	bad, err := ratelimit.New(ratelimit.Spec{Name: "bad", Quota: q}, func(ratelimit.Spec) (ratelimit.Store, error) { return broken{down}, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d, err := bad.Take(t.Context(), key); !errors.Is(err, down) || d.Allowed {
-		t.Errorf("Take: got %+v, %v; want the store's error", d, err)
-	}
-	good := limiter(t, q, &clock{})
-	_, err = ratelimit.TakeAll(t.Context(), ratelimit.Charge{Limiter: good, Key: key, Cost: 2}, ratelimit.Charge{Limiter: bad, Key: key, Cost: 1})
-	if d, _ := good.Peek(t.Context(), key); !errors.Is(err, down) || d.Remaining != 2 {
-		t.Errorf("TakeAll: got %v and %d left; want the store's error and 2", err, d.Remaining)
-	}
-	if _, err := ratelimit.New(ratelimit.Spec{Name: "worse", Quota: q}, func(ratelimit.Spec) (ratelimit.Store, error) { return nil, down }); !errors.Is(err, down) {
-		t.Errorf("New: got %v, want the opener's error", err)
 	}
 }
