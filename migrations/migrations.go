@@ -17,7 +17,7 @@ const (
 )
 
 // ErrOrder refuses contract before expand.
-var ErrOrder = errors.New("You are attempting to upgrade contract ahead of expand: run db_sync --expand first") //nolint:staticcheck // shown as it is by the command
+var ErrOrder = errors.New("contract ahead of expand: run db_sync --expand first")
 
 // ErrUnknown says that the schema is of a release this one does not know.
 var ErrUnknown = errors.New("the database is at a revision that this release does not know")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,6 +25,10 @@ func pgError(ctx context.Context, err error) error {
 	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return asKind(pgKind(e.Code), err)
+	}
+	if strings.Contains(err.Error(), "failed to encode args[") {
+		// pgx's text shows the argument, which may be a secret.
+		return asKind(ErrBadValue, errors.New("an argument does not fit its column"))
 	}
 	if pgLost(err) {
 		return asKind(ErrUnavailable, err)

@@ -215,6 +215,19 @@ func TestValuesThatNoEngineTakes(t *testing.T) {
 		if n := get[int](t, d, `select count(*) from region`); n != 0 {
 			t.Errorf("%d rows were stored, want none", n)
 		}
+		if d.Dialect() == db.Postgres {
+			for what, args := range map[string][]any{
+				"a number too big": {"l", int64(1) << 40, "p"},
+				"a text too long":  {"l", 1, strings.Repeat("x", 65)},
+			} {
+				if _, err := d.Exec(t.Context(), `insert into "limit" (id, resource_limit, project_id) values ($1, $2, $3)`, args...); !errors.Is(err, db.ErrBadValue) {
+					t.Errorf("%s: got %v, want ErrBadValue", what, err)
+				}
+			}
+			if _, err := d.Exec(t.Context(), `insert into assignment (type, actor_id, target_id, role_id, inherited) values ($1, $2, $3, $4, $5)`, "Sideways", "a", "t", "r", true); !errors.Is(err, db.ErrBadValue) {
+				t.Errorf("a value outside of an enum: got %v, want ErrBadValue", err)
+			}
+		}
 		if _, err := d.Exec(t.Context(), insertRegion, "r", struct{}{}, nil, nil); err == nil {
 			t.Error("a struct was taken for a value")
 		}

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -27,6 +29,9 @@ type liteDB struct {
 func openSQLite(a address, c Config) (DB, error) {
 	path, busy, err := litePath(a)
 	if err != nil {
+		return nil, err
+	}
+	if err := liteCreate(path); err != nil {
 		return nil, err
 	}
 	write, err := sql.Open("sqlite", liteDSN(path, busy, false))
@@ -70,6 +75,27 @@ func litePath(a address) (path string, busy time.Duration, err error) {
 	}
 	path, err = filepath.Abs(a.database)
 	return path, busy, err
+}
+
+// liteCreate makes the file, for its owner alone since it will hold password
+// hashes. It is linked into place: closing a file that SQLite has open too, in
+// this process, would take SQLite's locks away.
+func liteCreate(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".keystone-*.db") // mode 0600
+	if err != nil {
+		return fmt.Errorf("make the SQLite file: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("make the SQLite file: %w", err)
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make the SQLite file: %w", err)
+	}
+	return nil
 }
 
 // liteDSN writes the name for the driver. A quoted name that is no column is

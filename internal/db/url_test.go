@@ -1,6 +1,7 @@
 package db
 
 import (
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -142,6 +143,9 @@ func TestSQLitePaths(t *testing.T) {
 	defer d.Close()
 	if err := d.Ping(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	if i, err := os.Stat(odd); err != nil || i.Mode().Perm() != 0o600 {
+		t.Errorf("the new file: %v, %v, want it for its owner alone", i, err)
 	}
 	var name string
 	rows, err := d.Query(t.Context(), `select file from pragma_database_list`)
