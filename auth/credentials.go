@@ -1,16 +1,16 @@
 package auth
 
-import "github.com/keystone-go/keystone-go/policy"
+import (
+	"encoding/json"
+
+	"github.com/keystone-go/keystone-go/policy"
+)
 
 // Credentials are what policy rules may look at (keystone/common/context.py and
 // oslo.context): the `token` entry is the token's body without its catalog.
 func (id *Identity) Credentials() policy.Credentials {
 	if id.AdminToken {
 		return policy.Credentials{policy.AdminToken: true}
-	}
-	roles := make([]string, len(id.Roles))
-	for i, r := range id.Roles {
-		roles[i] = r.Name
 	}
 	c := policy.Credentials{
 		"user_id":           id.User.ID,
@@ -19,7 +19,7 @@ func (id *Identity) Credentials() policy.Credentials {
 		"project_domain_id": nil,
 		"domain_id":         nil,
 		"system_scope":      nil,
-		"roles":             roles,
+		"roles":             id.roleNames(),
 		"is_admin_project":  id.IsAdminProject == nil || *id.IsAdminProject,
 		"token":             tokenFields{id},
 	}
@@ -34,12 +34,34 @@ func (id *Identity) Credentials() policy.Credentials {
 			c["project_domain_id"] = id.Project.Domain.ID
 		}
 	}
+	if id.Service != nil {
+		id.Service.addAsService(c)
+	}
 	return c
+}
+
+func (id *Identity) addAsService(c policy.Credentials) {
+	c["service_user_id"], c["service_user_domain_id"] = id.User.ID, id.User.DomainID
+	c["service_roles"] = id.roleNames()
+	if id.Project != nil {
+		c["service_project_id"], c["service_project_domain_id"] = id.Project.ID, id.Project.Domain.ID
+	}
+}
+
+func (id *Identity) roleNames() []string {
+	names := make([]string, len(id.Roles))
+	for i, r := range id.Roles {
+		names[i] = r.Name
+	}
+	return names
 }
 
 // tokenFields builds the token's body when a rule asks for a part of it: few
 // rules do.
 type tokenFields struct{ id *Identity }
+
+// MarshalJSON is the whole body, for rules that are asked of another server.
+func (f tokenFields) MarshalJSON() ([]byte, error) { return json.Marshal(f.id.tokenMap()) }
 
 // Field gives a part of the token's body.
 func (f tokenFields) Field(name string) (any, bool) {

@@ -13,6 +13,7 @@ import (
 type Check struct {
 	Caller       string // X-Auth-Token; empty: anonymous
 	Subject      string // X-Subject-Token; empty: none asked for
+	Service      string // X-Service-Token; empty: none
 	AllowExpired bool   // the subject may be past its life by [token] allow_expired_window
 	Catalog      bool   // the subject's catalog is wanted
 	CallerFull   bool   // the caller's catalog is wanted
@@ -48,8 +49,9 @@ type Identity struct {
 	Catalog          []catalog.Entry
 	HasCatalog       bool
 	ServiceProviders []ServiceProvider
-	IsAdminProject   *bool // nil: [resource] admin_project_* are not set
-	AdminToken       bool  // [DEFAULT] admin_token: every rule is passed
+	IsAdminProject   *bool     // nil: [resource] admin_project_* are not set
+	AdminToken       bool      // [DEFAULT] admin_token: every rule is passed
+	Service          *Identity // the valid X-Service-Token beside it; nil: none
 }
 
 // ServiceProvider is one enabled service provider of the token body.

@@ -25,8 +25,9 @@ func (s *Service) Validate(ctx context.Context, c Check) (Result, error) {
 		return r, nil
 	}
 	subject := s.decodeSubject(c, caller, &r)
-	tokens := make([]*token.Token, 0, 2)
-	for _, t := range []*token.Token{caller, subject} {
+	service := s.decodeService(c.Service)
+	tokens := make([]*token.Token, 0, 3)
+	for _, t := range []*token.Token{caller, subject, service} {
 		if t != nil && !slices.Contains(tokens, t) {
 			tokens = append(tokens, t)
 		}
@@ -47,7 +48,22 @@ func (s *Service) Validate(ctx context.Context, c Check) (Result, error) {
 		return r, fmt.Errorf("validate a token: %w", err)
 	}
 	s.judge(c, caller, subject, rows, &r)
+	if service != nil && r.Caller != nil {
+		// One that is not valid is as good as none.
+		r.Caller.Service, _ = s.identity(c.Service, service, rows, 0)
+	}
 	return r, nil
+}
+
+func (s *Service) decodeService(id string) *token.Token {
+	if id == "" {
+		return nil
+	}
+	t, err := s.tokens.Decode(id)
+	if err != nil || !served(t) {
+		return nil
+	}
+	return t
 }
 
 func (s *Service) judge(c Check, caller, subject *token.Token, rows live, r *Result) {

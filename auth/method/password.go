@@ -35,7 +35,7 @@ type Password struct {
 func (m Password) Parse(payload pyjson.Object, _ Wanted) Attempt {
 	user, ok := payload.Object("user")
 	if !ok {
-		return m.faulty(fault.Invalid("user", "password"))
+		return m.faulty(fault.Invalid("user", "None"))
 	}
 	a := &passwordAttempt{Password: m}
 	a.id, _ = user.String("id")

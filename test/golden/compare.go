@@ -19,10 +19,7 @@ type Exchange struct {
 		Method, Path string
 		Headers      map[string]string
 		Body         *string
-		Fill         *struct {
-			Prefix, Char, Suffix string
-			Count                int
-		}
+		Fill         []any // prefix, character, how often, suffix
 	}
 	Response struct {
 		Status  int
@@ -36,8 +33,8 @@ type Exchange struct {
 
 // body is what was sent.
 func (x Exchange) body() string {
-	if f := x.Request.Fill; f != nil {
-		return f.Prefix + strings.Repeat(f.Char, f.Count) + f.Suffix
+	if f := x.Request.Fill; len(f) == 4 {
+		return f[0].(string) + strings.Repeat(f[1].(string), int(f[2].(float64))) + f[3].(string)
 	}
 	if x.Request.Body == nil {
 		return ""
@@ -143,11 +140,16 @@ func normal(v any, path string, varies []string) any {
 		}
 		return out
 	case []any:
+		// In a list without order it was the order that varied.
+		sorts := unordered.MatchString(path)
+		if sorts {
+			varies = nil
+		}
 		out := make([]any, len(v))
 		for i, x := range v {
 			out[i] = normal(x, fmt.Sprintf("%s[%d]", path, i), varies)
 		}
-		if unordered.MatchString(path) {
+		if sorts {
 			sort.SliceStable(out, func(i, j int) bool { return text(out[i]) < text(out[j]) })
 		}
 		return out

@@ -240,5 +240,8 @@ func Keys(t testing.TB) string {
 	if err := os.CopyFS(dir, os.DirFS(Testdata("peer/fernet-keys"))); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	return dir
 }
