@@ -100,12 +100,13 @@ func liteCreate(path string) error {
 
 // liteDSN writes the name for the driver. A quoted name that is no column is
 // an error instead of a string (dqs), and like tells letters apart as it does
-// on the other engines.
+// on the other engines. A commit is on the disk when it is answered, since it
+// may be a revocation.
 func liteDSN(path string, busy time.Duration, readOnly bool) string {
 	q := url.Values{
 		"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
 		"_journal_mode": {"WAL"},
-		"_synchronous":  {"NORMAL"},
+		"_synchronous":  {"FULL"},
 		"_foreign_keys": {"1"},
 		"_txlock":       {"immediate"},
 		"_dqs":          {"0"},
