@@ -146,6 +146,9 @@ func (f folder) fill(ctx context.Context, cfg *conf.Config, url string) (db.DB, 
 			return nil, err
 		}
 	}
+	if err := ownDatabase(cfg.Database.Connection); err != nil {
+		return nil, err
+	}
 	d, err := wire.OpenDB(ctx, cfg, nil)
 	if err != nil {
 		return nil, err
@@ -155,6 +158,20 @@ func (f folder) fill(ctx context.Context, cfg *conf.Config, url string) (db.DB, 
 		return nil, err
 	}
 	return d, nil
+}
+
+// ownDatabase makes the file of a SQLite database, which SQLite would let
+// everybody read.
+func ownDatabase(connection string) error {
+	path := sqlitePath(connection)
+	if path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 func (f folder) populate(ctx context.Context, d db.DB, cfg *conf.Config, url string) error {

@@ -51,9 +51,8 @@ func (p *program) serve(ctx context.Context, cfg *conf.Config) error {
 // databaseFile keeps a SQLite database that is not there from being made
 // empty: making it is db_sync's.
 func databaseFile(connection string) error {
-	path, ok := strings.CutPrefix(connection, "sqlite:///")
-	path, _, _ = strings.Cut(path, "?")
-	if !ok || path == "" || path == ":memory:" {
+	path := sqlitePath(connection)
+	if path == "" {
 		return nil
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -62,9 +61,19 @@ func databaseFile(connection string) error {
 	return nil
 }
 
+// sqlitePath is the file of a sqlite:/// URL, "" where there is none.
+func sqlitePath(connection string) string {
+	path, ok := strings.CutPrefix(connection, "sqlite:///")
+	path, _, _ = strings.Cut(path, "?")
+	if !ok || path == ":memory:" {
+		return ""
+	}
+	return path
+}
+
 // sameSignal is the time within which a signal counts as the one before:
 // timeout(1) and some supervisors send it to the process and to its group.
-const sameSignal = 200 * time.Millisecond
+const sameSignal = 500 * time.Millisecond
 
 // untilSignal gives a context that ends with the first signal. A later one
 // stays in p.signals.

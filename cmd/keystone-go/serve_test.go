@@ -175,7 +175,7 @@ func TestDrain(t *testing.T) {
 
 // TestDrainDelay: the server answers on, but is not ready.
 func TestDrainDelay(t *testing.T) {
-	p := ready(t, "[keystone_go]", "drain_delay = 1")
+	p := ready(t, "[keystone_go]", "drain_delay = 2")
 	s := call{}.start(t, "--config-file", p.conf, "serve")
 	s.signals <- syscall.SIGTERM
 	began := time.Now()
@@ -185,7 +185,7 @@ func TestDrainDelay(t *testing.T) {
 	if status, body := get(t, s.url+"/v3"); status != http.StatusOK {
 		t.Errorf("GET /v3 during the delay: %d %s", status, body)
 	}
-	if code := <-s.code; code != 0 || time.Since(began) < time.Second {
+	if code := <-s.code; code != 0 || time.Since(began) < 2*time.Second {
 		t.Errorf("exit code %d after %v", code, time.Since(began))
 	}
 	s.code = nil
