@@ -59,14 +59,23 @@ func RolesOnSystem(userID string) db.Query[Role] {
 }
 
 const (
+	// shown finds the roles that are global or imply one that is: a grant of
+	// any other gives no scope.
+	shown = `with recursive shown(role_id) as (
+  select r.id from role r where r.domain_id = '` + NoDomain + `'
+  union
+  select i.prior_role_id from implied_role i join shown h on h.role_id = i.implied_role_id
+)`
+	isShown = ` and a.role_id in (select h.role_id from shown h)`
+
 	// reach finds the projects on which a user holds any role: $1 the user,
 	// $2 false, $3 true.
-	reach = `with recursive direct(id) as (
+	reach = shown + `, direct(id) as (
   select a.target_id from assignment a
-  where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $2 and a.type in ('UserProject', 'GroupProject')
+  where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $2 and a.type in ('UserProject', 'GroupProject')` + isShown + `
 ), source(id) as (
   select a.target_id from assignment a
-  where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $3
+  where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $3` + isShown + `
 ), down(id) as (
   select p.id from project p
   where p.parent_id in (select s.id from source s) or p.domain_id in (select s.id from source s)
@@ -77,7 +86,7 @@ const (
 	reached = `select x.id from direct x union select y.id from down y`
 
 	domainIDs = `select a.target_id from assignment a
-where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $2 and a.type in ('UserDomain', 'GroupDomain')`
+where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $2 and a.type in ('UserDomain', 'GroupDomain')` + isShown
 )
 
 // ProjectList is what /v3/auth/projects shows: one batch of three reads.
@@ -108,8 +117,8 @@ type DomainList struct {
 func DomainsOf(b *db.Batch, userID string) DomainList {
 	args := []any{userID, false}
 	return DomainList{
-		Domains: db.Add(b, resource.DomainsIn("", domainIDs, args...)),
-		Tags:    db.Add(b, resource.TagsIn("", domainIDs, args...)),
-		Options: db.Add(b, resource.OptionsIn("", domainIDs, args...)),
+		Domains: db.Add(b, resource.DomainsIn(shown, domainIDs, args...)),
+		Tags:    db.Add(b, resource.TagsIn(shown, domainIDs, args...)),
+		Options: db.Add(b, resource.OptionsIn(shown, domainIDs, args...)),
 	}
 }
