@@ -153,6 +153,9 @@ func (a *API) authenticate(c *Call) error {
 		return nil
 	}
 	check := auth.Check{Caller: c.r.Header.Get("X-Auth-Token")}
+	if c.route != nil {
+		check.Service = c.r.Header.Get("X-Service-Token")
+	}
 	if c.route != nil && c.route.Subject {
 		check.Subject = c.r.Header.Get("X-Subject-Token")
 	}

@@ -144,7 +144,10 @@ func TestSubjectIsValidatedWithTheCaller(t *testing.T) {
 			return v3.Reply{Status: http.StatusOK, Body: pyjson.Object{{Key: "who", Value: c.Caller.User.Name + " " + c.Subject.User.Name}}}, nil
 		},
 	}}})
-	w := st.do(call{path: "/v3/subject", token: "tok-admin", header: map[string]string{"X-Subject-Token": "tok-x"}})
+	w := st.do(call{path: "/v3/subject?nocatalog", token: "tok-admin", header: map[string]string{"X-Subject-Token": "tok-x", "X-Service-Token": "tok-y"}})
+	if d := cmp.Diff(auth.Check{Caller: "tok-admin", Subject: "tok-x", Service: "tok-y"}, st.tokens.last); d != "" {
+		t.Errorf("asked for: %s", d)
+	}
 	if w.Body.String() != `{"who": "admin member"}`+"\n" || st.tokens.count() != 1 {
 		t.Errorf("got %s in %d validations", w.Body, st.tokens.count())
 	}
