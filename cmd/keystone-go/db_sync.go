@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/keystone-go/keystone-go/cmd/wire"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/migrations"
 )
@@ -77,19 +76,4 @@ func (p *program) checkSchema(ctx context.Context, d db.DB) error {
 		fmt.Fprintln(p.out, "The database schema is expanded: when no server of the older release runs any more, run db_sync --contract.")
 	}
 	return exitCode(code)
-}
-
-// withDB opens the database of the configuration for f.
-func (p *program) withDB(ctx context.Context, f func(context.Context, db.DB) error) error {
-	cfg, end, err := p.loadLogged()
-	if err != nil {
-		return err
-	}
-	defer end()
-	d, err := wire.OpenDB(ctx, cfg, nil)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return f(ctx, d)
 }

@@ -41,7 +41,7 @@ func TestDatabaseThatIsNotThere(t *testing.T) {
 		"mysql+pymysql://keystone:hunter2@" + address + "/k":     "postgresql",
 		"": "[database] connection is not set",
 	} {
-		p := newPlace(t, "[database]", "connection = "+connection)
+		p := newPlace(t, "[database]", "max_retries = 0", "connection = "+connection)
 		for _, args := range [][]string{{"db_sync"}, {"db_sync", "--check"}, {"db_version"}, {"bootstrap", "--bootstrap-password", "x"}, {"serve"}} {
 			if args[0] == "serve" {
 				p.must(t, "fernet_setup")

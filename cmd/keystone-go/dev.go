@@ -160,20 +160,6 @@ func (f folder) fill(ctx context.Context, cfg *conf.Config, url string) (db.DB, 
 	return d, nil
 }
 
-// ownDatabase makes the file of a SQLite database, which SQLite would let
-// everybody read.
-func ownDatabase(connection string) error {
-	path := sqlitePath(connection)
-	if path == "" {
-		return nil
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return file.Close()
-}
-
 func (f folder) populate(ctx context.Context, d db.DB, cfg *conf.Config, url string) error {
 	if err := migrations.Sync(ctx, d); err != nil {
 		return err

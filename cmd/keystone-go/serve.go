@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,29 +43,6 @@ func (p *program) serve(ctx context.Context, cfg *conf.Config) error {
 		return errors.Join(err, s.close())
 	}
 	return p.answer(ctx, cfg, app, s)
-}
-
-// databaseFile keeps a SQLite database that is not there from being made
-// empty: making it is db_sync's.
-func databaseFile(connection string) error {
-	path := sqlitePath(connection)
-	if path == "" {
-		return nil
-	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the database %s does not exist: run db_sync", path)
-	}
-	return nil
-}
-
-// sqlitePath is the file of a sqlite:/// URL, "" where there is none.
-func sqlitePath(connection string) string {
-	path, ok := strings.CutPrefix(connection, "sqlite:///")
-	path, _, _ = strings.Cut(path, "?")
-	if !ok || path == ":memory:" {
-		return ""
-	}
-	return path
 }
 
 // sameSignal is the time within which a signal counts as the one before:

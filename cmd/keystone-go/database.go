@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/keystone-go/keystone-go/cmd/wire"
+	"github.com/keystone-go/keystone-go/internal/db"
+)
+
+// withDB opens the database of the configuration for f.
+func (p *program) withDB(ctx context.Context, f func(context.Context, db.DB) error) error {
+	cfg, end, err := p.loadLogged()
+	if err != nil {
+		return err
+	}
+	defer end()
+	d, err := wire.OpenDB(ctx, cfg, nil)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return f(ctx, d)
+}
+
+// databaseFile keeps a SQLite database that is not there from being made
+// empty: making it is db_sync's.
+func databaseFile(connection string) error {
+	path := sqlitePath(connection)
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the database %s does not exist: run db_sync", path)
+	}
+	return nil
+}
+
+// ownDatabase makes the file of a SQLite database, which SQLite would let
+// everybody read.
+func ownDatabase(connection string) error {
+	path := sqlitePath(connection)
+	if path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// sqlitePath is the file of a sqlite:/// URL, "" where there is none.
+func sqlitePath(connection string) string {
+	path, ok := strings.CutPrefix(connection, "sqlite:///")
+	path, _, _ = strings.Cut(path, "?")
+	if !ok || path == ":memory:" {
+		return ""
+	}
+	return path
+}
