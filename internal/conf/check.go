@@ -2,7 +2,7 @@ package conf
 
 import (
 	"fmt"
-	"net/http"
+	"net/textproto"
 	"regexp"
 	"strings"
 )
@@ -53,7 +53,7 @@ func (l *loader) checkHeader() {
 	switch name = strings.TrimSpace(name); {
 	case !single || !headerName.MatchString(name):
 		l.blame(trusted, r.from, fmt.Sprintf("%q is not known; give x_forwarded_for, forwarded, or single:NAME for a header that holds one address (single:X-Real-IP)", value))
-	case http.CanonicalHeaderKey(name) == "X-Forwarded-For", http.CanonicalHeaderKey(name) == "Forwarded":
+	case textproto.CanonicalMIMEHeaderKey(name) == "X-Forwarded-For", textproto.CanonicalMIMEHeaderKey(name) == "Forwarded":
 		l.blame(trusted, r.from, fmt.Sprintf("%s holds a list, not one address; give x_forwarded_for or forwarded", name))
 	}
 }
