@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/keystone-go/keystone-go/internal/db"
@@ -28,6 +29,7 @@ type line struct {
 	regionID                              *string
 	enabled                               bool
 	hasEndpoint                           bool
+	serviceEnabled                        bool
 }
 
 // Reads are the rows that a catalog is made from.
@@ -37,16 +39,17 @@ type Reads struct {
 	filters *db.Result[string] // filters of its endpoint groups, JSON
 }
 
-const linesText = `select s.id, s.type, s.extra, e.id, e.interface, e.url, e.region_id, e.extra, e.enabled
+// Disabled services are read too: to be tied to their endpoints alone is a
+// filter that leaves nothing.
+const linesText = `select s.id, s.type, s.extra, s.enabled, e.id, e.interface, e.url, e.region_id, e.extra, e.enabled
 from service s left join endpoint e on e.service_id = s.id
-where s.enabled = $1
 order by s.id, e.id`
 
 func scanLine(r db.Row) (line, error) {
 	var l line
 	var serviceType, serviceExtra, id, iface, url, extra *string
 	var enabled *bool
-	err := r.Scan(&l.serviceID, &serviceType, &serviceExtra, &id, &iface, &url, &l.regionID, &extra, &enabled)
+	err := r.Scan(&l.serviceID, &serviceType, &serviceExtra, &l.serviceEnabled, &id, &iface, &url, &l.regionID, &extra, &enabled)
 	l.serviceType, l.serviceExtra = deref(serviceType), deref(serviceExtra)
 	l.endpointID, l.iface, l.url, l.endpointExtra = deref(id), deref(iface), deref(url), deref(extra)
 	l.hasEndpoint, l.enabled = id != nil, enabled != nil && *enabled
@@ -69,7 +72,7 @@ func scanText(r db.Row) (string, error) {
 // Read queues the reads of a catalog; projectID is empty for domain and system
 // scope, which no filter concerns.
 func Read(b *db.Batch, projectID string) Reads {
-	r := Reads{lines: db.Add(b, db.Query[line]{Text: linesText, Args: []any{true}, Scan: scanLine})}
+	r := Reads{lines: db.Add(b, db.Query[line]{Text: linesText, Scan: scanLine})}
 	if projectID == "" {
 		return r
 	}
@@ -102,6 +105,9 @@ func (r Reads) Entries(s Scope) []Entry {
 	}
 	out := []Entry{}
 	for _, l := range r.lines.All() {
+		if !l.serviceEnabled {
+			continue
+		}
 		if len(out) == 0 || out[len(out)-1].ID != l.serviceID {
 			if n := len(out); keep != nil && n > 0 && len(out[n-1].Endpoints) == 0 {
 				out = out[:n-1]
@@ -125,22 +131,22 @@ func (r Reads) Entries(s Scope) []Entry {
 }
 
 // associated gives the endpoints that the project is tied to, one by one or
-// through endpoint groups; nil when it is tied to none.
+// through endpoint groups; nil when it is tied to none that is there.
 func (r Reads) associated() map[string]bool {
 	if r.linked == nil {
 		return nil
 	}
+	linked := map[string]bool{}
+	for _, id := range r.linked.All() {
+		linked[id] = true
+	}
 	known := map[string]bool{}
 	filters := groupFilters(r.filters.All())
 	for _, l := range r.lines.All() {
-		for _, f := range filters {
-			if l.hasEndpoint && f.match(l) {
-				known[l.endpointID] = true
-			}
+		matches := func(f groupFilter) bool { return f.match(l) }
+		if l.hasEndpoint && (linked[l.endpointID] || slices.ContainsFunc(filters, matches)) {
+			known[l.endpointID] = true
 		}
-	}
-	for _, id := range r.linked.All() {
-		known[id] = true
 	}
 	if len(known) == 0 {
 		return nil
@@ -169,7 +175,11 @@ func (f groupFilter) match(l line) bool {
 				return false
 			}
 		case "region_id":
-			if v != deref(l.regionID) {
+			var region any
+			if l.regionID != nil {
+				region = *l.regionID
+			}
+			if v != region {
 				return false
 			}
 		case "interface":
