@@ -96,3 +96,14 @@ func TestFolders(t *testing.T) {
 		}
 	}
 }
+
+// TestServed holds the number of routes that the README tells against the
+// list that is written from the route table.
+func TestServed(t *testing.T) {
+	all := files(t)
+	list := regexp.MustCompile(`Served: \*\*(\d+) of (\d+)\*\*`).FindStringSubmatch(all["docs/routes.md"])
+	told := regexp.MustCompile(`\[(\d+) of Python Keystone's (\d+) routes\]`).FindStringSubmatch(all["README.md"])
+	if list == nil || told == nil || list[1] != told[1] || list[2] != told[2] {
+		t.Errorf("README.md tells %q, docs/routes.md %q", told, list)
+	}
+}
