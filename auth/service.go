@@ -13,6 +13,7 @@ import (
 // stand for options in seconds.
 type Config struct {
 	Methods            []string      // [auth] methods, in file order
+	PrimaryMethods     []string      // [auth] additional_primary_auth_methods
 	Expiration         time.Duration // [token] expiration
 	AllowExpiredWindow time.Duration // [token] allow_expired_window
 	RescopeScoped      bool          // [token] allow_rescope_scoped_token
@@ -50,7 +51,7 @@ func New(cfg Config, d db.DB, tokens Tokens, password method.Password, revoker c
 	s := &Service{Config: cfg, db: d, tokens: tokens, password: password, revoker: revoker, now: now}
 	s.methods = map[string]method.Method{
 		"password": password,
-		"token":    method.Token{Load: s.loadSource, Rescope: cfg.RescopeScoped},
+		"token":    method.Token{Load: s.loadSource, Rescope: cfg.RescopeScoped, Primary: cfg.PrimaryMethods},
 	}
 	return s
 }

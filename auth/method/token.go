@@ -26,6 +26,8 @@ type Token struct {
 	Load func(b *db.Batch, id string) func() (Held, error)
 	// Rescope is [token] allow_rescope_scoped_token.
 	Rescope bool
+	// Primary is [auth] additional_primary_auth_methods.
+	Primary []string
 }
 
 // Parse reads {"id"}.
@@ -62,7 +64,7 @@ func (a *tokenAttempt) Verify(context.Context) (Proof, error) {
 	}
 	held, err := a.judge()
 	if held.Token != nil {
-		if refusal := delegated(held.Token); refusal != nil {
+		if refusal := a.forbidden(held.Token); refusal != nil {
 			return Proof{}, refusal
 		}
 	}
@@ -70,12 +72,8 @@ func (a *tokenAttempt) Verify(context.Context) (Proof, error) {
 		return Proof{}, err
 	}
 	t := held.Token
-	scoped := t.System != "" || t.DomainID != "" || t.ProjectID != ""
-	switch {
-	case scoped && !a.Rescope:
+	if scoped(t) && !a.Rescope {
 		return Proof{}, fault.ForbiddenAction("rescope a scoped token")
-	case t.System != "" && (a.wants.Project || a.wants.Domain):
-		return Proof{}, fault.ForbiddenAction("rescope a system-scoped token to a project or domain")
 	}
 	methods := []string{"token"}
 	for _, m := range t.Methods {
@@ -92,17 +90,37 @@ func (a *tokenAttempt) Verify(context.Context) (Proof, error) {
 
 const another = "Using %[1]s-scoped token to create another token. Create a new %[1]s-scoped token instead"
 
-// delegated refuses a token that stands for another's trust in its holder; one
-// that does not say how it was gained counts as such.
-func delegated(t *token.Token) error {
+// primary are the methods that prove who one is. Any other, a later one that
+// nobody has thought of too, stands for another's trust in its holder
+// (keystone/api/_shared/delegation.py).
+var primary = []string{"external", "kerberos", "mapped", "openid", "password", "saml2", "token", "totp", "x509"}
+
+// forbidden refuses what no other token may be made from: a token gained by
+// delegation, or a system token on the way to a project or domain.
+func (a *tokenAttempt) forbidden(t *token.Token) error {
 	switch {
-	case t.TrustID != "":
-		return fault.ForbiddenAction(fmt.Sprintf(another, "trust"))
 	case t.AccessTokenID != "":
 		return fault.ForbiddenAction(fmt.Sprintf(another, "OAuth"))
-	case t.AppCredID != "", t.Thumbprint != "", len(t.Methods) == 0,
-		slices.Contains(t.Methods, "ec2credential"), slices.Contains(t.Methods, "oauth2_credential"):
-		return fault.Refused("A token gained by delegation makes no other token.")
+	case t.TrustID != "":
+		return fault.ForbiddenAction(fmt.Sprintf(another, "trust"))
+	case t.System != "" && (a.wants.Project || a.wants.Domain):
+		return fault.ForbiddenAction("Using a system-scoped token to create a project-scoped or domain-scoped token is not allowed.")
+	case t.AppCredID != "", t.Thumbprint != "", a.delegated(t.Methods):
+		return fault.ForbiddenAction("Using a delegated token to create another token is not allowed.")
 	}
 	return nil
+}
+
+// delegated counts a token that does not say how it was gained as delegated.
+func (a *tokenAttempt) delegated(methods []string) bool {
+	for _, m := range methods {
+		if m == "ec2credential" || !slices.Contains(primary, m) && !slices.Contains(a.Primary, m) {
+			return true
+		}
+	}
+	return len(methods) == 0
+}
+
+func scoped(t *token.Token) bool {
+	return t.System != "" || t.DomainID != "" || t.ProjectID != ""
 }

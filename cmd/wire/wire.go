@@ -228,6 +228,7 @@ func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 func authConfig(cfg *conf.Config) auth.Config {
 	return auth.Config{
 		Methods:            cfg.Auth.Methods,
+		PrimaryMethods:     cfg.Auth.AdditionalPrimaryAuthMethods,
 		Expiration:         seconds(cfg.Token.Expiration),
 		AllowExpiredWindow: seconds(cfg.Token.AllowExpiredWindow),
 		RescopeScoped:      cfg.Token.AllowRescopeScopedToken,

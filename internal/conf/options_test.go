@@ -45,8 +45,8 @@ func TestOptionsEqualPython(t *testing.T) {
 	for key := range ours {
 		t.Errorf("%s: Python has no such option", key)
 	}
-	if compared != 428 {
-		t.Errorf("compared %d options, want 428", compared)
+	if compared != 430 {
+		t.Errorf("compared %d options, want 430", compared)
 	}
 }
 
