@@ -27,13 +27,31 @@ func (s *Service) Authenticate(ctx context.Context, r Request) (*Identity, error
 		return nil, s.waste(ctx, attempts, err)
 	}
 	proof, err := verifyAll(ctx, attempts)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = s.factors(r, &proof)
 	}
-	if err := s.factors(r, &proof); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, s.settled(ctx, proof, err)
 	}
 	return s.issue(ctx, r, proof, project, domain)
+}
+
+// settled gives the answer to a login that ends before the second batch. What
+// a right password alone gets to see, a receipt or the fault of a later
+// method, a lock that fell meanwhile hides.
+func (s *Service) settled(ctx context.Context, p method.Proof, answer error) error {
+	if p.Settle == nil {
+		return answer
+	}
+	var b db.Batch
+	p.Settle(&b)
+	if err := s.db.Send(ctx, &b); err != nil {
+		return fmt.Errorf("settle a login: %w", err)
+	}
+	if err := p.Settled(ctx); err != nil {
+		return err
+	}
+	return answer
 }
 
 // firstBatch reads the accounts and the rows of the scope in one round trip.
@@ -154,10 +172,10 @@ func (s *Service) issue(ctx context.Context, r Request, p method.Proof, project 
 }
 
 // usableDefault gives the default project, or nil where the login must do
-// without: gone, disabled, or no role on it.
+// without: gone, disabled, in no domain, or no role on it.
 func (g grant) usableDefault() *resource.Project {
 	p, err := g.project.One()
-	if err != nil || !p.Enabled || !p.IsDomain && !p.Domain.Enabled || len(g.roles.All()) == 0 {
+	if err != nil || !p.Enabled || !p.Domain.Enabled || len(g.roles.All()) == 0 {
 		return nil
 	}
 	return &p
@@ -215,11 +233,18 @@ func (s *Service) ChangePassword(ctx context.Context, users PasswordChanger, use
 	var b db.Batch
 	a.Queue(&b)
 	if b.Len() > 0 {
-		if err := s.db.Send(ctx, &b); err != nil && !errors.Is(err, db.ErrBadValue) {
+		err := s.db.Send(ctx, &b)
+		if errors.Is(err, db.ErrBadValue) { // an id that no database can hold
+			return s.waste(ctx, []method.Attempt{a}, fault.Denied("Could not find the user."))
+		}
+		if err != nil {
 			return fmt.Errorf("read the account of a password change: %w", err)
 		}
 	}
 	proof, err := a.Verify(ctx)
+	if err == nil {
+		err = s.settled(ctx, proof, nil)
+	}
 	if err != nil {
 		return err
 	}

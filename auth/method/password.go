@@ -53,6 +53,9 @@ func (m Password) Parse(payload pyjson.Object, _ Wanted) Attempt {
 	}
 	a.domainID, _ = domain.String("id")
 	a.domainName, _ = domain.String("name")
+	if a.domainID == "" && a.domainName == "" {
+		return m.faulty(fault.Invalid("id or name", "domain"))
+	}
 	return a
 }
 
@@ -147,6 +150,9 @@ func (a *passwordAttempt) Verify(ctx context.Context) (Proof, error) {
 		return Proof{}, err
 	}
 	if !a.expiredAllowed && user.Password.Expired(a.Now().UTC()) && !options.On(identity.OptionIgnoreExpiry) {
+		if err := a.stillOpen(ctx, state); err != nil {
+			return Proof{}, err
+		}
 		return Proof{}, fault.New(fault.Unauthorized, "The password is expired and needs to be changed for user: %s.", user.ID)
 	}
 	return a.succeed(ctx, *user, options, state)
@@ -182,8 +188,8 @@ func (a *passwordAttempt) barred(user identity.Account) string {
 		return "The user's domain is disabled."
 	case !user.Active(a.Now().UTC(), a.IdleDays):
 		return "The user is disabled."
-	case !a.given || user.Password.Hash == "":
-		return "The user has no password."
+	case user.LocalID == 0:
+		return "The user's password is not kept here."
 	}
 	return ""
 }
@@ -202,8 +208,16 @@ func (a *passwordAttempt) checkLock(ctx context.Context, s lockout.State) (locko
 	return s, nil
 }
 
+// compare tells whether the password is right, and counts one that is wrong:
+// none given and none stored are wrong too.
 func (a *passwordAttempt) compare(ctx context.Context, user identity.Account, s lockout.State) error {
-	right, err := a.Hasher.Verify(ctx, user.Password.Hash, a.password)
+	var right bool
+	var err error
+	if a.given && user.Password.Hash != "" {
+		right, err = a.Hasher.Verify(ctx, user.Password.Hash, a.password)
+	} else {
+		err = a.Waste(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -215,6 +229,22 @@ func (a *passwordAttempt) compare(ctx context.Context, user identity.Account, s 
 		return err
 	}
 	return fault.Denied("The password is wrong.")
+}
+
+// stillOpen refuses a right password that guesses beside it have locked; it
+// clears nothing.
+func (a *passwordAttempt) stillOpen(ctx context.Context, s lockout.State) error {
+	if a.Guard.Policy.Attempts == nil || s.Exempt {
+		return nil
+	}
+	now, err := db.One(ctx, a.DB, a.Guard.Recheck(s))
+	if err != nil {
+		return err
+	}
+	if a.Guard.Locked(now) {
+		return fault.Denied("The account was locked meanwhile.")
+	}
+	return nil
 }
 
 // succeed forgets the failures and notes the day, where there is anything to
