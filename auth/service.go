@@ -56,12 +56,12 @@ func New(cfg Config, d db.DB, tokens Tokens, password method.Password, revoker c
 	return s
 }
 
-// Decodes tells whether a text is a token of this cloud at all; it asks no
-// database.
+// Decodes tells whether a text is a token of this cloud that has not expired;
+// it asks no database.
 func (s *Service) Decodes(id string) bool {
 	if s.isAdminToken(id) {
 		return true
 	}
-	_, err := s.tokens.Decode(id)
-	return err == nil
+	t, err := s.tokens.Decode(id)
+	return err == nil && s.now().UTC().Before(t.ExpiresAt)
 }

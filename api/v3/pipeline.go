@@ -137,6 +137,11 @@ func (a *API) authorize(c *Call) error {
 			target[k] = v
 		}
 	}
+	if len(c.body) > 0 {
+		// Under a name of its own: a body cannot pass for what the path or the
+		// database says.
+		target.AddObject("request_body", c.body)
+	}
 	err := a.cfg.Policy.Enforce(c.Ctx(), c.route.Rule, c.Caller.Credentials(), target)
 	a.cfg.Metrics.Policy(c.route.Rule, err == nil)
 	if err != nil {

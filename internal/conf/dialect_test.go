@@ -76,7 +76,7 @@ func TestValues(t *testing.T) {
 		{" = $ $1 ${ {7,}$", "$ $1 ${ {7,}$"},
 		{" = $admin_token", ""},
 		{" = $default_publisher_id\ndefault_publisher_id = a$$b $log_dir", "a$b /var/log"},
-		{" = ${auth.methods}", "['external', 'password', 'token', 'oauth1', 'mapped', 'application_credential']"},
+		{" = ${auth.methods}", "['external', 'password', 'token', 'oauth1', 'mapped', 'application_credential', 'ec2credential']"},
 		{" = ${ldap.pool_retry_delay}", "0.1"},
 	} {
 		c, err := load(t, "[DEFAULT]\nlog_dir = /var/log\nlog_file"+x.text)
