@@ -104,8 +104,10 @@ func CatalogBody(entries []catalog.Entry) []pyjson.Object {
 			endpoints[j] = endpointBody(p)
 		}
 		out[i] = pyjson.Object{
-			{Key: "endpoints", Value: endpoints}, {Key: "id", Value: e.ID},
-			{Key: "type", Value: e.Type}, {Key: "name", Value: e.Name},
+			{Key: "endpoints", Value: endpoints},
+			{Key: "id", Value: e.ID},
+			{Key: "type", Value: e.Type},
+			{Key: "name", Value: e.Name},
 		}
 	}
 	return out
@@ -117,8 +119,11 @@ func endpointBody(p catalog.EntryEndpoint) pyjson.Object {
 		region = *p.RegionID
 	}
 	body := pyjson.Object{
-		{Key: "id", Value: p.ID}, {Key: "interface", Value: p.Interface}, {Key: "region_id", Value: region},
-		{Key: "url", Value: p.URL}, {Key: "region", Value: region},
+		{Key: "id", Value: p.ID},
+		{Key: "interface", Value: p.Interface},
+		{Key: "region_id", Value: region},
+		{Key: "url", Value: p.URL},
+		{Key: "region", Value: region},
 	}
 	if strings.Trim(p.Extra, "{} ") == "" {
 		return body

@@ -106,7 +106,8 @@ func (s *Service) unfinished(p *method.Proof, rules [][]string) error {
 			"receipt": pyjson.Object{
 				{Key: "methods", Value: p.Methods},
 				{Key: "user", Value: pyjson.Object{
-					{Key: "id", Value: user.ID}, {Key: "name", Value: user.Name},
+					{Key: "id", Value: user.ID},
+					{Key: "name", Value: user.Name},
 					{Key: "domain", Value: pyjson.Object{{Key: "id", Value: user.Domain.ID}, {Key: "name", Value: user.Domain.Name}}},
 				}},
 				{Key: "expires_at", Value: isoZ(receipt.ExpiresAt)},

@@ -133,12 +133,26 @@ func (l live) account(userID string) (identity.Account, error) {
 		if a.ID != userID {
 			continue
 		}
-		if a.Domain.ID == "" || !a.Domain.Enabled {
-			return a, fault.NoSuch("domain", a.DomainID)
-		}
-		return a, nil
+		return a, usable(a.Domain, a.DomainID)
 	}
 	return identity.Account{}, fault.NoSuch("user", userID)
+}
+
+// usable tells of the domain of a user or project that is gone or disabled.
+func usable(d resource.Domain, id string) error {
+	switch {
+	case d.ID == "":
+		return fault.NoSuch("domain", id)
+	case !d.Enabled:
+		return disabled("domain", id)
+	}
+	return nil
+}
+
+// disabled is the 404 of what is there and switched off
+// (keystone/models/token_model.py).
+func disabled(what, id string) error {
+	return fault.New(fault.NotFound, "Unable to validate token because %s %s is disabled", what, id)
 }
 
 func (id *Identity) findScope(l live) error {
@@ -150,14 +164,17 @@ func (id *Identity) findScope(l live) error {
 		switch {
 		case p.ID == t.ProjectID && p.ID != resource.RootDomainID:
 			if !p.Enabled {
-				return fault.NoSuch("project", p.ID)
-			}
-			if !p.IsDomain && (p.Domain.ID == "" || !p.Domain.Enabled) {
-				return fault.NoSuch("domain", p.DomainID)
+				return disabled("project", p.ID)
 			}
 			id.Project = &p
-			return nil
-		case p.ID == t.DomainID && p.IsDomain && p.Enabled:
+			if p.IsDomain {
+				return nil
+			}
+			return usable(p.Domain, p.DomainID)
+		case p.ID == t.DomainID && p.IsDomain:
+			if !p.Enabled {
+				return disabled("domain", p.ID)
+			}
 			id.Domain = &resource.Domain{ID: p.ID, Name: p.Name, Enabled: true}
 			return nil
 		}

@@ -82,10 +82,6 @@ func (s *shape) check(path string, v any) error {
 		if s.kind == "boolean" {
 			return nil
 		}
-	case nil:
-		if s.kind == "boolean" {
-			return nil
-		}
 	}
 	kind := "'" + s.kind + "'"
 	if s.kind == "scope" {

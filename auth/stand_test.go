@@ -138,9 +138,12 @@ func (s *stand) populate() {
 		s.must(resource.CreateDomain(c, s.db, d))
 	}
 	for _, p := range []resource.Project{
-		{ID: "p1", DomainID: "default", Enabled: true}, {ID: "p1child", DomainID: "default", ParentID: "p1", Enabled: true},
-		{ID: "p2", DomainID: "default", Enabled: true}, {ID: "poff", DomainID: "default"},
-		{ID: "pfar", DomainID: far, Enabled: true}, {ID: "pinoff", DomainID: off, Enabled: true},
+		{ID: "p1", DomainID: "default", Enabled: true},
+		{ID: "p1child", DomainID: "default", ParentID: "p1", Enabled: true},
+		{ID: "p2", DomainID: "default", Enabled: true},
+		{ID: "poff", DomainID: "default"},
+		{ID: "pfar", DomainID: far, Enabled: true},
+		{ID: "pinoff", DomainID: off, Enabled: true},
 	} {
 		p.Name = p.ID
 		s.must(resource.CreateProject(c, s.db, p))
