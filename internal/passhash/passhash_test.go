@@ -28,6 +28,20 @@ func hasher(t testing.TB, o passhash.Options) *passhash.Hasher {
 	return h
 }
 
+// left reports whether a hash is of such a cost that it is left out under the
+// race detector, which makes it ten times dearer; there is no concurrency in it.
+func left(stored string) bool {
+	if !raceEnabled {
+		return false
+	}
+	for _, cost := range []string{"$12$", "r=11$", "r=12$", "2a,12$", "ln=16,r=8", "25000$", "656000$", "m=65536"} {
+		if strings.Contains(stored, cost) {
+			return true
+		}
+	}
+	return false
+}
+
 func verify(t testing.TB, h *passhash.Hasher, stored, password string) bool {
 	t.Helper()
 	ok, err := h.Verify(context.Background(), stored, password)
@@ -40,6 +54,7 @@ func verify(t testing.TB, h *passhash.Hasher, stored, password string) bool {
 // Every recorded hash gives the verdict that is on record. Those that the
 // recorder could not read are right all the same, since databases hold them.
 func TestPeerHashes(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../test/testdata/peer/passwords.json")
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +76,9 @@ func TestPeerHashes(t *testing.T) {
 		t.Errorf("only %d hashes on record", len(peer.Hashes))
 	}
 	for _, p := range peer.Hashes {
+		if left(p.Hash) {
+			continue
+		}
 		// Keystone cuts by the configured scheme, so that one is configured.
 		scheme := p.Scheme
 		switch scheme {
@@ -83,6 +101,7 @@ func TestPeerHashes(t *testing.T) {
 
 // Vectors of Python Keystone, passlib and the argon2 command.
 func TestVectors(t *testing.T) {
+	t.Parallel()
 	cases := []struct{ password, stored string }{
 		{"pässwörd", "$2b$12$i4ngzyw4ax/6LiJKHbCJteQSTn3XYAITZWhza8J5pkXwF781WSw6q"},
 		{"pässwörd", "$bcrypt-sha256$v=2,t=2b,r=12$Rzqk7t/5stiCB03MRxv3cu$xujdFdo4xdOdYOW1GCAVW/SZqNcAkOK"},
@@ -97,6 +116,9 @@ func TestVectors(t *testing.T) {
 	}
 	h := hasher(t, passhash.Options{Algorithm: "scrypt"})
 	for _, c := range cases {
+		if left(c.stored) {
+			continue
+		}
 		if !verify(t, h, c.stored, c.password) {
 			t.Errorf("%s: false for %s", c.stored, c.password)
 		}
@@ -114,6 +136,7 @@ func TestVectors(t *testing.T) {
 
 // What is made is what the same and another reader of the scheme take.
 func TestHash(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name   string
 		o      passhash.Options
@@ -133,13 +156,16 @@ func TestHash(t *testing.T) {
 		{"argon2id with options", passhash.Options{Algorithm: "argon2id", Argon2Time: 1, Argon2Memory: 64, Argon2Threads: 2}, "$argon2id$v=19$m=64,t=1,p=2$", 28 + 22 + 1 + 43},
 	}
 	for _, c := range cases {
+		if left(c.prefix) {
+			continue
+		}
 		h, err := passhash.New(c.o)
 		if err != nil {
 			t.Errorf("%s: New: %v", c.name, err)
 			continue
 		}
 		passwords := []string{"secret", "pässwörd ☃", "a\x00b"}
-		if strings.Contains(c.prefix, "$12$") || strings.Contains(c.prefix, "ln=16,r=8") || strings.Contains(c.prefix, "65536") {
+		if strings.HasPrefix(c.prefix, "$2b$12$") || strings.Contains(c.prefix, "ln=16,r=8") || strings.Contains(c.prefix, "65536") {
 			passwords = passwords[2:] // these take their time
 		}
 		for _, password := range passwords {
@@ -181,6 +207,7 @@ func TestBcryptAgainstOracle(t *testing.T) {
 }
 
 func TestFormsOfOtherWriters(t *testing.T) {
+	t.Parallel()
 	h := hasher(t, passhash.Options{Algorithm: "scrypt"})
 	for name, c := range map[string]struct {
 		stored, password string
@@ -197,6 +224,9 @@ func TestFormsOfOtherWriters(t *testing.T) {
 		"sha512_crypt, long":        {"$6$rounds=5000$toolongsaltstring$lQ8jolhgVRVhY4b5pZKaysCLi0QBxGoNeKQzQ3glMhwllF7oGDZxUhx1yxdYcz/e1JSbq3y6JMxxl8audkUEm0", "This is just a test"},
 		"sha512_crypt, a long text": {"$6$rounds=1400$anotherlongsaltstring$POfYwTEok97VWcjxIiSOjiykti.o/pQs.wPvMxQ6Fm7I6IoYN3CmLs66x9t0oSwbtEW7o7UmJEiDwGqd8p4ur1", "a very much longer text to encrypt.  This one even stretches over morethan one line."},
 	} {
+		if left(c.stored) {
+			continue
+		}
 		if !verify(t, h, c.stored, c.password) {
 			t.Errorf("%s: false for the right password", name)
 		}
@@ -208,6 +238,7 @@ func TestFormsOfOtherWriters(t *testing.T) {
 
 // The configured scheme says what of a long password counts.
 func TestLength(t *testing.T) {
+	t.Parallel()
 	x := func(n int) string { return strings.Repeat("x", n) }
 	const (
 		cut = "$2b$12$pD6XcjzGZQFqzCYc1oCjx.aE39D7AQ4tbGjaFi/9NPv9sr.40jh4K"
@@ -229,6 +260,9 @@ func TestLength(t *testing.T) {
 		{"bcrypt_sha256, where bcrypt cuts first", all, x(100), passhash.Options{}, false},
 		{"the option", cut, x(72) + "y", passhash.Options{MaxLength: 60}, false},
 	} {
+		if left(c.stored) {
+			continue
+		}
 		if got := verify(t, hasher(t, c.o), c.stored, c.password); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}

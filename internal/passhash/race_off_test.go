@@ -1,0 +1,5 @@
+//go:build !race
+
+package passhash_test
+
+const raceEnabled = false
