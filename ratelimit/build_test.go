@@ -63,10 +63,10 @@ func TestBuild(t *testing.T) {
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			set, warns, err := ratelimit.Build(c.cfg, memory.Open)
-			defer set.Close()
 			if (err != nil) != (len(c.fails) > 0) {
 				t.Fatalf("got the error %v, want %q", err, c.fails)
 			}
+			defer set.Close()
 			for _, w := range c.fails {
 				if !strings.Contains(err.Error(), w) {
 					t.Errorf("the error %q does not say %q", err, w)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -128,7 +129,7 @@ func step(r *rand.Rand, q ratelimit.Quota) time.Duration {
 // Every answer equals that of rational numbers of any size: nothing is rounded
 // on the way and nothing overflows.
 func TestMeterEqualsBigNumbers(t *testing.T) {
-	const operations = 20_000 // for each of ten quotas
+	const operations = 12_000 // for each of ten quotas
 	for _, q := range quotas {
 		r := rand.New(rand.NewPCG(uint64(q.Rate), uint64(q.Burst)))
 		m, mod, state := meter(t, q), newModel(q), ratelimit.State{}
@@ -205,9 +206,9 @@ func checkWindows(t testing.TB, q ratelimit.Quota, log []admitted) {
 		sum := int64(0)
 		for _, a := range log[i:] {
 			sum += a.cost
-			over := new(big.Int).Mul(big.NewInt(sum-q.Burst), big.NewInt(int64(q.Period)))
-			due := new(big.Int).Mul(big.NewInt(int64(a.at-log[i].at)), big.NewInt(q.Rate))
-			if over.Cmp(due) > 0 {
+			overHi, over := bits.Mul64(uint64(max(0, sum-q.Burst)), uint64(q.Period))
+			dueHi, due := bits.Mul64(uint64(a.at-log[i].at), uint64(q.Rate))
+			if overHi > dueHi || overHi == dueHi && over > due {
 				t.Fatalf("%+v: %d units from %v to %v", q, sum, log[i].at, a.at)
 			}
 		}
@@ -294,6 +295,20 @@ func TestMeterAtTheEndOfTime(t *testing.T) {
 		state = ratelimit.State{Debt: q.Burst * int64(q.Period)}
 		if d := take(t, m, &state, math.MaxInt64, q.Burst); !d.Allowed {
 			t.Errorf("%+v: still owed at the end of time: %+v", q, d)
+		}
+	}
+}
+
+// A refund of any size gives back what is owed and no more.
+func TestHugeRefund(t *testing.T) {
+	for _, q := range quotas {
+		m, state := meter(t, q), ratelimit.State{}
+		take(t, m, &state, 0, q.Burst)
+		if err := m.Refund(&state, 0, math.MaxInt64); err != nil || state != (ratelimit.State{}) {
+			t.Errorf("%+v: got %+v, %v; want nothing owed", q, state, err)
+		}
+		if err := m.Refund(&state, 0, -1); !errors.Is(err, ratelimit.ErrCost) || state != (ratelimit.State{}) {
+			t.Errorf("%+v: refund of -1: got %+v, %v; want ErrCost", q, state, err)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func limiter(t testing.TB, q ratelimit.Quota, c *clock) *ratelimit.Limiter {
 	return l
 }
 
-// charge takes any cost; a refusal must say the same as RetryAfter later.
+// charge takes any cost of the one key.
 func charge(t testing.TB, l *ratelimit.Limiter, cost int64) ratelimit.Decision {
 	t.Helper()
 	d, err := ratelimit.TakeAll(t.Context(), ratelimit.Charge{Limiter: l, Key: key, Cost: cost})

@@ -98,6 +98,8 @@ var requests = []request{
 	{"entry of 1 KiB and more", behind, proxy, list("192.0.2.1, 198.51.100.9" + strings.Repeat(" ", 1024)), "10.0.0.1", clientaddr.Malformed},
 	{"brackets around IPv4", behind, proxy, list("[198.51.100.9]:80"), "10.0.0.1", clientaddr.Malformed},
 	{"no port after a colon", behind, proxy, list("198.51.100.9:"), "10.0.0.1", clientaddr.Malformed},
+	{"port of six digits", behind, proxy, list("198.51.100.9:000080"), "10.0.0.1", clientaddr.Malformed},
+	{"port beyond all numbers", behind, proxy, list("198.51.100.9:18446744073709551696"), "10.0.0.1", clientaddr.Malformed},
 	{"no port after brackets", behind, proxy, list("[2001:db8::1]:"), "10.0.0.1", clientaddr.Malformed},
 	{"no colon after brackets", behind, proxy, list("[2001:db8::1]80"), "10.0.0.1", clientaddr.Malformed},
 	{"open bracket", behind, proxy, list("[2001:db8::1"), "10.0.0.1", clientaddr.Malformed},
