@@ -271,7 +271,7 @@ func lock(dir string) (unlock func(), err error) {
 // can; the rotation stands either way.
 func syncFolder(dir string) {
 	if f, err := os.Open(dir); err == nil {
-		f.Sync()
+		_ = f.Sync()
 		f.Close()
 	}
 }

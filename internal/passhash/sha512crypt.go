@@ -3,6 +3,7 @@ package passhash
 import (
 	"bytes"
 	"crypto/sha512"
+	"hash"
 	"runtime"
 	"strconv"
 	"strings"
@@ -85,13 +86,7 @@ func sha512Crypt(password, salt []byte, rounds int) []byte {
 	return transpose(sum)
 }
 
-// writeSummer is what a round needs of a hash.
-type writeSummer interface {
-	Write(b []byte) (int, error)
-	Sum(dst []byte) []byte
-}
-
-func sha512CryptRound(c writeSummer, sum, p, s []byte, i int) []byte {
+func sha512CryptRound(c hash.Hash, sum, p, s []byte, i int) []byte {
 	first, last := sum, p
 	if i%2 == 1 {
 		first, last = p, sum
