@@ -87,11 +87,6 @@ func (o *order) lastSeen(name string, days int) {
 	o.exec(`update "user" set last_active_at = $1 where id = $2`, noon.AddDate(0, 0, -days).Format(time.DateOnly), o.ids[name])
 }
 
-func (o *order) failures(name string, n int, at time.Time) {
-	o.Helper()
-	o.exec(`update local_user set failed_auth_count = $1, failed_auth_at = $2 where user_id = $3`, n, at, o.ids[name])
-}
-
 // TestOrderBadScope: a scope that cannot be had costs what a login costs, and
 // nothing else is asked, counted or charged, also with the right password.
 func TestOrderBadScope(t *testing.T) {

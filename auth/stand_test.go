@@ -41,6 +41,7 @@ type hasher struct {
 	verified, dummies atomic.Int64
 	max               int
 	fail              error
+	during            func() // called while a password is compared
 }
 
 func (h *hasher) Hash(_ context.Context, password string) (string, error) {
@@ -49,6 +50,9 @@ func (h *hasher) Hash(_ context.Context, password string) (string, error) {
 
 func (h *hasher) Verify(_ context.Context, stored, password string) (bool, error) {
 	h.verified.Add(1)
+	if h.during != nil {
+		h.during()
+	}
 	return stored == "plain:"+password, h.fail
 }
 
