@@ -1,6 +1,9 @@
 package assignment
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/resource"
 )
@@ -11,49 +14,87 @@ const (
 	groupGrants  = `(a.type in ('GroupProject', 'GroupDomain') and a.actor_id in (select m.group_id from user_group_membership m where m.user_id = $1))`
 	systemGrants = `(a.actor_id = $1 and a.type = 'UserSystem' or a.type = 'GroupSystem' and a.actor_id in (select m.group_id from user_group_membership m where m.user_id = $1))`
 
-	// implied closes the granted roles over implication; global roles alone
-	// are shown (keystone/assignment/core.py).
-	implied = `
-  union
-  select i.implied_role_id from implied_role i join granted g on g.role_id = i.prior_role_id
-)
-select r.id, r.name, r.domain_id from role r
-where r.id in (select role_id from granted) and r.domain_id = '` + NoDomain + `'
-order by r.name, r.id`
+	granted = `select r.id, r.name, r.domain_id from assignment a join role r on r.id = a.role_id
+where (` + userGrants + ` or ` + groupGrants + `)`
 
-	onProject = `with recursive up(id, parent_id, domain_id) as (
-  select p.id, p.parent_id, p.domain_id from project p where p.id = $2
-  union
-  select q.id, q.parent_id, q.domain_id from project q join up u on q.id = u.parent_id
-), granted(role_id) as (
-  select a.role_id from assignment a
-  where (` + userGrants + ` or ` + groupGrants + `)
-    and (a.target_id = $2 and a.inherited = $3 and a.type in ('UserProject', 'GroupProject')
-      or a.inherited = $4 and a.target_id <> $2
-        and (a.target_id in (select u.id from up u) or a.target_id in (select u.domain_id from up u)))` + implied
+	// Ancestors are looked for only where an inherited grant is met.
+	onProject = granted + `
+  and (a.target_id = $2 and a.inherited = $3 and a.type in ('UserProject', 'GroupProject')
+    or a.inherited = $4 and a.target_id <> $2 and a.target_id in (
+      with recursive up(id, parent_id, domain_id) as (
+        select p.id, p.parent_id, p.domain_id from project p where p.id = $2
+        union
+        select q.id, q.parent_id, q.domain_id from project q join up u on q.id = u.parent_id
+      )
+      select u.id from up u union select u.domain_id from up u))`
 
-	onDomain = `with recursive granted(role_id) as (
-  select a.role_id from assignment a
-  where (` + userGrants + ` or ` + groupGrants + `)
-    and a.target_id = $2 and a.inherited = $3 and a.type in ('UserDomain', 'GroupDomain')` + implied
+	onDomain = granted + `
+  and a.target_id = $2 and a.inherited = $3 and a.type in ('UserDomain', 'GroupDomain')`
 
-	onSystem = `with recursive granted(role_id) as (
-  select a.role_id from system_assignment a
-  where ` + systemGrants + ` and a.target_id = 'system' and a.inherited = $2` + implied
+	onSystem = `select r.id, r.name, r.domain_id from system_assignment a join role r on r.id = a.role_id
+where (` + systemGrants + `) and a.target_id = 'system' and a.inherited = $2`
+
+	implications = `select i.prior_role_id, r.id, r.name, r.domain_id from implied_role i join role r on r.id = i.implied_role_id`
 )
 
-// RolesOnProject reads the effective global roles of a user on a project:
-// direct, by group, inherited from its ancestors and its domain, and implied.
+// Implication says that whoever holds the role Prior holds Role too.
+type Implication struct {
+	Prior string
+	Role  Role
+}
+
+// Implications reads them all: there are as many as the operator has made,
+// four after bootstrap.
+var Implications = db.Query[Implication]{
+	Text: implications,
+	Scan: func(r db.Row) (Implication, error) {
+		var i Implication
+		err := r.Scan(&i.Prior, &i.Role.ID, &i.Role.Name, &i.Role.DomainID)
+		i.Role.DomainID = domainOf(i.Role.DomainID)
+		return i, err
+	},
+}
+
+// Effective closes granted roles over implication and leaves out those of a
+// domain, which are only ways to others (keystone/assignment/core.py). The
+// order is by name.
+func Effective(granted []Role, all []Implication) []Role {
+	held := make([]Role, 0, len(granted)+len(all))
+	for _, r := range granted {
+		held = addRole(held, r)
+	}
+	for i := 0; i < len(held); i++ {
+		for _, m := range all {
+			if m.Prior == held[i].ID {
+				held = addRole(held, m.Role)
+			}
+		}
+	}
+	held = slices.DeleteFunc(held, func(r Role) bool { return r.DomainID != "" })
+	slices.SortFunc(held, func(a, b Role) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	return held
+}
+
+func addRole(held []Role, r Role) []Role {
+	if slices.ContainsFunc(held, func(h Role) bool { return h.ID == r.ID }) {
+		return held
+	}
+	return append(held, r)
+}
+
+// RolesOnProject reads the roles that a user was granted on a project: direct,
+// by group, and inherited from its ancestors and its domain. Effective makes
+// of them what he holds.
 func RolesOnProject(userID, projectID string) db.Query[Role] {
 	return db.Query[Role]{Text: onProject, Args: []any{userID, projectID, false, true}, Scan: scanRole}
 }
 
-// RolesOnDomain reads the effective global roles of a user on a domain.
+// RolesOnDomain reads the roles that a user was granted on a domain.
 func RolesOnDomain(userID, domainID string) db.Query[Role] {
 	return db.Query[Role]{Text: onDomain, Args: []any{userID, domainID, false}, Scan: scanRole}
 }
 
-// RolesOnSystem reads the effective roles of a user on the system.
+// RolesOnSystem reads the roles that a user was granted on the system.
 func RolesOnSystem(userID string) db.Query[Role] {
 	return db.Query[Role]{Text: onSystem, Args: []any{userID, false}, Scan: scanRole}
 }

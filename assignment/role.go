@@ -18,8 +18,13 @@ type Role struct {
 func scanRole(r db.Row) (Role, error) {
 	var role Role
 	err := r.Scan(&role.ID, &role.Name, &role.DomainID)
-	if role.DomainID == NoDomain {
-		role.DomainID = ""
-	}
+	role.DomainID = domainOf(role.DomainID)
 	return role, err
+}
+
+func domainOf(stored string) string {
+	if stored == NoDomain {
+		return ""
+	}
+	return stored
 }

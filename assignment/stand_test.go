@@ -110,13 +110,15 @@ func (s *stand) noGrants() {
 	s.exec(`delete from system_assignment`)
 }
 
-// roles gives the names a query finds.
+// roles gives the names of the roles that come of what a query finds.
 func (s *stand) roles(q db.Query[assignment.Role]) string {
 	s.Helper()
-	all, err := db.All(s.Context(), s.db, q)
+	granted, err := db.All(s.Context(), s.db, q)
+	s.must(err)
+	implied, err := db.All(s.Context(), s.db, assignment.Implications)
 	s.must(err)
 	var names []string
-	for _, r := range all {
+	for _, r := range assignment.Effective(granted, implied) {
 		if r.ID != "id-"+r.Name || r.DomainID != "" {
 			s.Errorf("role %+v is shown", r)
 		}

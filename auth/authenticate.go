@@ -128,6 +128,7 @@ func merge(sum, p method.Proof) method.Proof {
 type grant struct {
 	project   *db.Result[resource.Project] // the default project, where no scope was asked
 	roles     *db.Result[assignment.Role]
+	implied   *db.Result[assignment.Implication]
 	catalog   catalog.Reads
 	providers *db.Result[ServiceProvider]
 }
@@ -147,7 +148,7 @@ func (s *Service) issue(ctx context.Context, r Request, p method.Proof, project 
 	}
 	roles, scoped := rolesOf(t)
 	if scoped {
-		g.roles = db.Add(&b, roles)
+		g.roles, g.implied = db.Add(&b, roles), db.Add(&b, assignment.Implications)
 		if r.Catalog {
 			g.catalog = catalog.Read(&b, t.ProjectID)
 		}
@@ -171,11 +172,15 @@ func (s *Service) issue(ctx context.Context, r Request, p method.Proof, project 
 	return s.finish(r, p, t, g, scoped, project, domain)
 }
 
+func (g grant) effective() []assignment.Role {
+	return assignment.Effective(g.roles.All(), g.implied.All())
+}
+
 // usableDefault gives the default project, or nil where the login must do
 // without: gone, disabled, in no domain, or no role on it.
 func (g grant) usableDefault() *resource.Project {
 	p, err := g.project.One()
-	if err != nil || !p.Enabled || !p.Domain.Enabled || len(g.roles.All()) == 0 {
+	if err != nil || !p.Enabled || !p.Domain.Enabled || len(g.effective()) == 0 {
 		return nil
 	}
 	return &p
@@ -185,7 +190,7 @@ func (s *Service) finish(r Request, p method.Proof, t *token.Token, g grant, sco
 	id := &Identity{Token: t, Project: project, Domain: domain, ServiceProviders: g.providers.All()}
 	id.setUser(p.Account)
 	if scoped {
-		if id.Roles = g.roles.All(); len(id.Roles) == 0 {
+		if id.Roles = g.effective(); len(id.Roles) == 0 {
 			return nil, fault.Denied("The user has no role on the requested scope.")
 		}
 		if r.Catalog {

@@ -26,6 +26,7 @@ type live struct {
 	accounts  *db.Result[identity.Account]
 	projects  *db.Result[resource.Project]
 	roles     map[*token.Token]*db.Result[assignment.Role]
+	implied   *db.Result[assignment.Implication]
 	events    *db.Result[event]
 	providers *db.Result[ServiceProvider]
 	catalogs  map[*token.Token]catalog.Reads
@@ -51,6 +52,9 @@ func (s *Service) queueLive(b *db.Batch, tokens []*token.Token, wantCatalog func
 		if wantCatalog(t) {
 			l.catalogs[t] = catalog.Read(b, t.ProjectID)
 		}
+	}
+	if len(l.roles) > 0 {
+		l.implied = db.Add(b, assignment.Implications)
 	}
 	l.events = db.Add(b, eventsFor(tokens))
 	l.providers = db.Add(b, enabledProviders)
@@ -108,7 +112,7 @@ func (s *Service) identity(id string, t *token.Token, l live, window time.Durati
 	}
 	who.setUser(account)
 	if r, scoped := l.roles[t]; scoped {
-		if who.Roles = r.All(); len(who.Roles) == 0 {
+		if who.Roles = assignment.Effective(r.All(), l.implied.All()); len(who.Roles) == 0 {
 			return nil, errNoRoles
 		}
 	}

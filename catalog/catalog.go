@@ -34,9 +34,15 @@ type line struct {
 
 // Reads are the rows that a catalog is made from.
 type Reads struct {
-	lines   *db.Result[line]
-	linked  *db.Result[string] // endpoints associated with the project
-	filters *db.Result[string] // filters of its endpoint groups, JSON
+	lines *db.Result[line]
+	ties  *db.Result[tie]
+}
+
+// tie is what a project is tied to: an endpoint, or the filters of an endpoint
+// group, in JSON.
+type tie struct {
+	group bool
+	text  string
 }
 
 // Disabled services are read too: to be tied to their endpoints alone is a
@@ -63,6 +69,18 @@ func deref(s *string) string {
 	return *s
 }
 
+const tiesText = `select 'endpoint', f.endpoint_id from project_endpoint f where f.project_id = $1
+union all
+select 'group', g.filters from project_endpoint_group f join endpoint_group g on g.id = f.endpoint_group_id where f.project_id = $1`
+
+func scanTie(r db.Row) (tie, error) {
+	var t tie
+	var kind string
+	err := r.Scan(&kind, &t.text)
+	t.group = kind == "group"
+	return t, err
+}
+
 func scanText(r db.Row) (string, error) {
 	var s string
 	err := r.Scan(&s)
@@ -73,17 +91,9 @@ func scanText(r db.Row) (string, error) {
 // scope, which no filter concerns.
 func Read(b *db.Batch, projectID string) Reads {
 	r := Reads{lines: db.Add(b, db.Query[line]{Text: linesText, Scan: scanLine})}
-	if projectID == "" {
-		return r
+	if projectID != "" {
+		r.ties = db.Add(b, db.Query[tie]{Text: tiesText, Args: []any{projectID}, Scan: scanTie})
 	}
-	r.linked = db.Add(b, db.Query[string]{
-		Text: `select f.endpoint_id from project_endpoint f where f.project_id = $1`,
-		Args: []any{projectID}, Scan: scanText,
-	})
-	r.filters = db.Add(b, db.Query[string]{
-		Text: `select g.filters from project_endpoint_group f join endpoint_group g on g.id = f.endpoint_group_id where f.project_id = $1`,
-		Args: []any{projectID}, Scan: scanText,
-	})
 	return r
 }
 
@@ -133,15 +143,19 @@ func (r Reads) Entries(s Scope) []Entry {
 // associated gives the endpoints that the project is tied to, one by one or
 // through endpoint groups; nil when it is tied to none that is there.
 func (r Reads) associated() map[string]bool {
-	if r.linked == nil {
+	if r.ties == nil || len(r.ties.All()) == 0 {
 		return nil
 	}
 	linked := map[string]bool{}
-	for _, id := range r.linked.All() {
-		linked[id] = true
+	var filters []groupFilter
+	for _, t := range r.ties.All() {
+		if !t.group {
+			linked[t.text] = true
+		} else if f, ok := parseFilter(t.text); ok {
+			filters = append(filters, f)
+		}
 	}
 	known := map[string]bool{}
-	filters := groupFilters(r.filters.All())
 	for _, l := range r.lines.All() {
 		matches := func(f groupFilter) bool { return f.match(l) }
 		if l.hasEndpoint && (linked[l.endpointID] || slices.ContainsFunc(filters, matches)) {
@@ -156,15 +170,10 @@ func (r Reads) associated() map[string]bool {
 
 type groupFilter map[string]any
 
-func groupFilters(texts []string) []groupFilter {
-	var out []groupFilter
-	for _, t := range texts {
-		var f groupFilter
-		if json.Unmarshal([]byte(t), &f) == nil && f != nil {
-			out = append(out, f)
-		}
-	}
-	return out
+func parseFilter(text string) (groupFilter, bool) {
+	var f groupFilter
+	err := json.Unmarshal([]byte(text), &f)
+	return f, err == nil && f != nil
 }
 
 func (f groupFilter) match(l line) bool {
@@ -195,7 +204,14 @@ func (f groupFilter) match(l line) bool {
 	return true
 }
 
+// nameOf finds the name among a service's extra attributes. Nearly always it
+// stands first and plain, as Python writes it.
 func nameOf(extra string) string {
+	if rest, ok := strings.CutPrefix(extra, `{"name": "`); ok {
+		if name, _, ok := strings.Cut(rest, `"`); ok && !strings.Contains(name, `\`) {
+			return name
+		}
+	}
 	if !strings.Contains(extra, `"name"`) {
 		return ""
 	}

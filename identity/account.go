@@ -63,18 +63,21 @@ func day(t time.Time) time.Time {
 }
 
 // The name of a user is the local one, else the one of another source, of
-// several the oldest (keystone/identity/backends/sql_model.py User.name).
+// several the oldest (keystone/identity/backends/sql_model.py User.name). Every
+// password of a user gives a row, the current one first: the table has no index
+// by user, so it is gone through once and no more.
 const accountText = `select u.id, u.domain_id, u.enabled, u.default_project_id, u.extra, u.created_at, u.last_active_at,
-  l.id, coalesce(l.name, n.name, (select f.display_name from federated_user f where f.user_id = u.id order by f.id limit 1)),
+  l.id, coalesce(l.name, (select n.name from nonlocal_user n where n.user_id = u.id), (select f.display_name from federated_user f where f.user_id = u.id order by f.id limit 1)),
   l.failed_auth_count, l.failed_auth_at,
   p.id, p.password_hash, p.created_at, p.created_at_int, p.expires_at, p.expires_at_int, p.self_service,
   (select o.option_value from user_option o where o.user_id = u.id and o.option_id = '1004'),
   d.id, d.name, d.enabled
 from "user" u
 left join local_user l on l.user_id = u.id
-left join nonlocal_user n on n.user_id = u.id
-left join password p on p.id = (select q.id from password q where q.local_user_id = l.id order by q.created_at_int desc, q.id desc limit 1)
+left join password p on p.local_user_id = l.id
 left join project d on d.id = u.domain_id`
+
+const currentFirst = ` order by p.created_at_int desc, p.id desc`
 
 func scanAccount(r db.Row) (Account, error) {
 	var a Account
@@ -119,27 +122,28 @@ func isTrue(b *bool) bool { return b != nil && *b }
 
 // AccountByID reads a user of any source by id.
 func AccountByID(id string) db.Query[Account] {
-	return db.Query[Account]{Text: accountText + ` where u.id = $1`, Args: []any{id}, Scan: scanAccount}
+	return db.Query[Account]{Text: accountText + ` where u.id = $1` + currentFirst, Args: []any{id}, Scan: scanAccount}
 }
 
-// AccountsByID reads one or two users at once.
+// AccountsByID reads one or two users at once; of the rows with a user's id
+// the first is his.
 func AccountsByID(ids []string) db.Query[Account] {
 	args := make([]any, len(ids))
 	for i, id := range ids {
 		args[i] = id
 	}
-	return db.Query[Account]{Text: accountText + ` where u.id in ` + db.In(len(ids), 1), Args: args, Scan: scanAccount}
+	return db.Query[Account]{Text: accountText + ` where u.id in ` + db.In(len(ids), 1) + currentFirst, Args: args, Scan: scanAccount}
 }
 
 // AccountByName reads a local user by name in the domain of the given id.
 func AccountByName(name, domainID string) db.Query[Account] {
-	return db.Query[Account]{Text: accountText + ` where l.name = $1 and l.domain_id = $2`, Args: []any{name, domainID}, Scan: scanAccount}
+	return db.Query[Account]{Text: accountText + ` where l.name = $1 and l.domain_id = $2` + currentFirst, Args: []any{name, domainID}, Scan: scanAccount}
 }
 
 // AccountByNames reads a local user by his name and his domain's name.
 func AccountByNames(name, domainName string) db.Query[Account] {
 	return db.Query[Account]{
-		Text: accountText + ` where l.name = $1 and d.name = $2 and d.domain_id = $3`,
+		Text: accountText + ` where l.name = $1 and d.name = $2 and d.domain_id = $3` + currentFirst,
 		Args: []any{name, domainName, resource.RootDomainID},
 		Scan: scanAccount,
 	}

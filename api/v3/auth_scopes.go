@@ -67,12 +67,13 @@ func (h authScopes) domains(c *Call) (Reply, error) {
 }
 
 func (h authScopes) system(c *Call) (Reply, error) {
-	roles, err := db.All(c.Ctx(), h.db, assignment.RolesOnSystem(c.Caller.User.ID))
-	if err != nil {
-		return Reply{}, fmt.Errorf("list the system scope: %w", err)
+	var b db.Batch
+	granted, implied := db.Add(&b, assignment.RolesOnSystem(c.Caller.User.ID)), db.Add(&b, assignment.Implications)
+	if err := h.send(c.Ctx(), &b); err != nil {
+		return Reply{}, err
 	}
 	system := []pyjson.Object{}
-	if len(roles) > 0 {
+	if len(assignment.Effective(granted.All(), implied.All())) > 0 {
 		system = append(system, pyjson.Object{{Key: "all", Value: true}})
 	}
 	return Reply{Status: http.StatusOK, Body: pyjson.Object{
