@@ -7,8 +7,8 @@ FUZZTIME ?= 60s
 
 # What is shared between goroutines, and so is tested with the race detector too.
 RACE = ./ratelimit/... ./lockout/... ./internal/passhash ./internal/db ./internal/fernet ./auth/token
-# The API under the race detector, on Postgres alone.
-RACE_API = ./api/v3/...
+# The API and whole servers under the race detector, on Postgres alone.
+RACE_API = ./api/v3/... ./auth ./test
 
 # Starts a Postgres for a command, unless there is one.
 POSTGRES = $(if $(KEYSTONE_GO_TEST_POSTGRES),,build/pgrun --)

@@ -186,12 +186,18 @@ func (r *report) faults(postgres, strict bool) []string {
 	return faults
 }
 
-// missingEngine lists the tests that have a subtest "sqlite" and no "postgres".
+// missingEngine lists the tests that have a subtest "sqlite" and none for
+// Postgres, "postgres" or, for a way of talking to it, "postgres exec".
 func missingEngine(pkg string, results map[string]string) []string {
+	both := map[string]bool{}
+	for test, result := range results {
+		if i := strings.LastIndexByte(test, '/'); i >= 0 && result != "skip" && isEngine(test[i+1:], "postgres") {
+			both[test[:i]] = true
+		}
+	}
 	var missing []string
 	for test := range results {
-		parent, ok := strings.CutSuffix(test, "/sqlite")
-		if other := results[parent+"/postgres"]; ok && (other == "" || other == "skip") {
+		if parent, ok := strings.CutSuffix(test, "/sqlite"); ok && !both[parent] {
 			missing = append(missing, pkg+" "+parent)
 		}
 	}
@@ -200,7 +206,11 @@ func missingEngine(pkg string, results map[string]string) []string {
 }
 
 func onEngine(test, engine string) bool {
-	return slices.Contains(strings.Split(test, "/"), engine)
+	return slices.ContainsFunc(strings.Split(test, "/"), func(name string) bool { return isEngine(name, engine) })
+}
+
+func isEngine(name, engine string) bool {
+	return name == engine || strings.HasPrefix(name, engine+"_")
 }
 
 // reason is the line in which a skipped test said why.

@@ -38,6 +38,11 @@ func TestReport(t *testing.T) {
 			want: counts{3, 0, 0, 1},
 		},
 		{
+			name: "each way of talking to Postgres is Postgres",
+			in:   lines("pass p TestA/sqlite", "pass p TestA/postgres_exec", "pass p TestA/postgres_simple_protocol", "pass p TestA", "pass p"),
+			want: counts{3, 0, 0, 2},
+		},
+		{
 			name:   "a parent that fails by itself is a failure",
 			in:     lines("pass p TestA/postgres", "output p TestA the parent's own words", "fail p TestA", "fail p"),
 			want:   counts{1, 1, 0, 1},
