@@ -10,9 +10,6 @@ import (
 	"testing"
 )
 
-// pins holds modules in go.mod until code uses them; it runs nowhere.
-const pins = "internal/deps/deps.go"
-
 type file struct {
 	path string // from the root, with slashes
 	text []byte
