@@ -1,0 +1,176 @@
+package diff
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// equalHeaders are compared by value.
+var equalHeaders = []string{
+	"Content-Type", "Vary", "Www-Authenticate", "Location", "Allow", "Content-Encoding",
+	"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Retry-After",
+}
+
+// presentHeaders hold a new value in each answer; that both have one is compared.
+var presentHeaders = []string{"X-Subject-Token", "Openstack-Auth-Receipt", "X-Openstack-Request-Id", "Content-Length"}
+
+// Compare lists what differs, one line a difference, each beginning with what
+// it is about: "status", "header NAME", "body" or a path such as $.error.code.
+// a is the reference. method is the request's.
+func Compare(method string, a, b Answer) []string {
+	if a.Broken != "" || b.Broken != "" {
+		if (a.Broken == "") != (b.Broken == "") {
+			return []string{fmt.Sprintf("broken: %q, here %q", brief(a), brief(b))}
+		}
+		return nil
+	}
+	var out []string
+	if a.Status != b.Status {
+		out = append(out, fmt.Sprintf("status: %d, here %d", a.Status, b.Status))
+	}
+	for _, h := range equalHeaders {
+		want, got := a.Header.Get(h), b.Header.Get(h)
+		if h == "Allow" {
+			want, got = sorted(want), sorted(got)
+		}
+		if want != got {
+			out = append(out, fmt.Sprintf("header %s: %q, here %q", h, want, got))
+		}
+	}
+	for _, h := range presentHeaders {
+		if (a.Header.Get(h) == "") != (b.Header.Get(h) == "") {
+			out = append(out, fmt.Sprintf("header %s: %q, here %q", h, a.Header.Get(h), b.Header.Get(h)))
+		}
+	}
+	if method == "HEAD" {
+		return out
+	}
+	return append(out, bodies(method, a, b)...)
+}
+
+func brief(a Answer) string {
+	if a.Broken != "" {
+		return a.Broken
+	}
+	return fmt.Sprintf("%d %.100s", a.Status, a.Body)
+}
+
+func sorted(s string) string {
+	l := strings.Split(s, ", ")
+	sort.Strings(l)
+	return strings.Join(l, ", ")
+}
+
+func bodies(method string, a, b Answer) []string {
+	var want, got any
+	if json.Unmarshal([]byte(a.Body), &want) != nil {
+		if a.Body != b.Body {
+			return []string{fmt.Sprintf("body: %.160q, here %.160q", a.Body, b.Body)}
+		}
+		return nil
+	}
+	if err := json.Unmarshal([]byte(b.Body), &got); err != nil {
+		return []string{fmt.Sprintf("body: JSON, here %.160q", b.Body)}
+	}
+	var out []string
+	if strings.HasSuffix(a.Body, "\n") != strings.HasSuffix(b.Body, "\n") {
+		out = append(out, "body: the line end behind it")
+	}
+	if spaced(a.Body) != spaced(b.Body) {
+		out = append(out, "body: the spaces between its parts")
+	}
+	m := masker{method: method, status: a.Status}
+	differ("$", m.normal("$", want), m.normal("$", got), &out)
+	return out
+}
+
+// spaced tells Python's two ways to write JSON apart: ", " and ",".
+func spaced(body string) bool { return strings.Contains(body, `": `) }
+
+// masker turns a body into what is compared.
+type masker struct {
+	method string
+	status int
+}
+
+func (m masker) normal(path string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, x := range v {
+			out[k] = m.normal(path+"."+k, x)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = m.normal(fmt.Sprintf("%s[%d]", path, i), x)
+		}
+		if unordered.MatchString(path) {
+			sort.SliceStable(out, func(i, j int) bool { return text(out[i]) < text(out[j]) })
+		}
+		return out
+	case string:
+		for _, r := range Masks {
+			if r.covers(m, path, v) {
+				return "<" + r.Name + ">"
+			}
+		}
+	}
+	return v
+}
+
+func text(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// differ lists the differences of two normal bodies.
+func differ(path string, want, got any, out *[]string) {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			break
+		}
+		keys := []string{}
+		for k := range w {
+			keys = append(keys, k)
+		}
+		for k := range g {
+			if _, both := w[k]; !both {
+				keys = append(keys, k)
+			}
+		}
+		slices.Sort(keys)
+		for _, k := range keys {
+			x, inWant := w[k]
+			y, inGot := g[k]
+			switch {
+			case !inGot:
+				*out = append(*out, fmt.Sprintf("%s.%s: %.160s, missing here", path, k, text(x)))
+			case !inWant:
+				*out = append(*out, fmt.Sprintf("%s.%s: missing, here %.160s", path, k, text(y)))
+			default:
+				differ(path+"."+k, x, y, out)
+			}
+		}
+		return
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(w) {
+			break
+		}
+		for i := range w {
+			differ(fmt.Sprintf("%s[%d]", path, i), w[i], g[i], out)
+		}
+		return
+	}
+	if !reflect.DeepEqual(want, got) {
+		*out = append(*out, fmt.Sprintf("%s: %.160s, here %.160s", path, text(want), text(got)))
+	}
+}

@@ -1,0 +1,92 @@
+package diff
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Listed is a difference that is meant to be.
+type Listed struct {
+	// Step matches the whole name of the step, "scenario/step".
+	Step string `yaml:"step"`
+	// Line matches the line of the difference, from its begin.
+	Line string `yaml:"line"`
+	// Reason is the entry of docs/divergences.md, D-nn.
+	Reason string `yaml:"reason"`
+	// Why says it in one line.
+	Why string `yaml:"why"`
+
+	step, line *regexp.Regexp
+	used       int
+}
+
+// Lists are the listed differences of one run.
+type Lists []*Listed
+
+// LoadLists reads a list, and refuses an entry whose reason is not in the
+// document of divergences.
+func LoadLists(file, document string) (Lists, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	page, err := os.ReadFile(document)
+	if err != nil {
+		return nil, err
+	}
+	var all Lists
+	if err := yaml.Load(text, &all, yaml.WithKnownFields()); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for i, l := range all {
+		if l.Step == "" || l.Line == "" || l.Why == "" {
+			return nil, fmt.Errorf("%s: entry %d lacks step, line or why", file, i+1)
+		}
+		if !strings.Contains(string(page), "\n## "+l.Reason+" ") {
+			return nil, fmt.Errorf("%s: entry %d: %s has no %q", file, i+1, document, l.Reason)
+		}
+		if l.step, err = regexp.Compile("^(?:" + l.Step + ")$"); err != nil {
+			return nil, fmt.Errorf("%s: entry %d: %w", file, i+1, err)
+		}
+		if l.line, err = regexp.Compile("^(?:" + l.Line + ")"); err != nil {
+			return nil, fmt.Errorf("%s: entry %d: %w", file, i+1, err)
+		}
+	}
+	return all, nil
+}
+
+// split parts the lines of a step into those that are listed and those that
+// are not.
+func (all Lists) split(step string, lines []string) (listed, open []string) {
+	for _, line := range lines {
+		known := false
+		for _, l := range all {
+			if l.step.MatchString(step) && l.line.MatchString(line) {
+				l.used++
+				known = true
+				listed = append(listed, l.Reason)
+				break
+			}
+		}
+		if !known {
+			open = append(open, line)
+		}
+	}
+	return listed, open
+}
+
+// Unused are the entries that no difference needed: what they list has gone,
+// and so must they.
+func (all Lists) Unused() []string {
+	var out []string
+	for _, l := range all {
+		if l.used == 0 {
+			out = append(out, fmt.Sprintf("step %s, line %s (%s)", l.Step, l.Line, l.Reason))
+		}
+	}
+	return out
+}
