@@ -40,15 +40,21 @@ type Config struct {
 	WSGI                       WSGI                       `ini:"wsgi"`
 	Cache                      Cache                      `ini:"cache"`
 	Database                   Database                   `ini:"database"`
+	OsloConcurrency            OsloConcurrency            `ini:"oslo_concurrency"`
 	OsloMessagingAMQP          OsloMessagingAMQP          `ini:"oslo_messaging_amqp"`
 	OsloMessagingKafka         OsloMessagingKafka         `ini:"oslo_messaging_kafka"`
+	OsloMessagingMetrics       OsloMessagingMetrics       `ini:"oslo_messaging_metrics"`
 	OsloMessagingNotifications OsloMessagingNotifications `ini:"oslo_messaging_notifications"`
 	OsloMessagingRabbit        OsloMessagingRabbit        `ini:"oslo_messaging_rabbit"`
+	OsloMessagingTracing       OsloMessagingTracing       `ini:"oslo_messaging_tracing"`
 	CORS                       CORS                       `ini:"cors"`
 	Healthcheck                Healthcheck                `ini:"healthcheck"`
 	OsloMiddleware             OsloMiddleware             `ini:"oslo_middleware"`
+	OsloMiddlewareTracing      OsloMiddlewareTracing      `ini:"oslo_middleware_tracing"`
 	OsloPolicy                 OsloPolicy                 `ini:"oslo_policy"`
 	Profiler                   Profiler                   `ini:"profiler"`
+	ProfilerJaeger             ProfilerJaeger             `ini:"profiler_jaeger"`
+	ProfilerOTLP               ProfilerOTLP               `ini:"profiler_otlp"`
 
 	KeystoneGo              KeystoneGo              `ini:"keystone_go"`
 	RateLimitGlobalIP       RateLimitGlobalIP       `ini:"rate_limit_global_ip"`

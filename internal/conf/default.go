@@ -26,6 +26,7 @@ type DefaultSection struct {
 	UseJSON                    bool     `ini:"use_json" default:"False" effect:"yes" help:"log in JSON, one object a line"`
 	UseStderr                  bool     `ini:"use_stderr" default:"False" effect:"yes" help:"log to stderr beside the file"`
 	UseEventlog                bool     `ini:"use_eventlog" default:"False" help:"Python log formatting: use eventlog"`
+	LogColor                   bool     `ini:"log_color" default:"False" help:"colours in log lines"`
 	LogRotateInterval          int      `ini:"log_rotate_interval" default:"1" help:"rotation interval"`
 	LogRotateIntervalType      string   `ini:"log_rotate_interval_type" default:"days" choices:"Seconds,Minutes,Hours,Days,Weekday,Midnight" anycase:"yes" help:"interval unit"`
 	MaxLogfileCount            int      `ini:"max_logfile_count" default:"30" help:"rotated files kept"`
@@ -36,17 +37,14 @@ type DefaultSection struct {
 	LoggingDebugFormatSuffix   string   `ini:"logging_debug_format_suffix" default:"%(funcName)s %(pathname)s:%(lineno)d" help:"Python log formatting: logging debug format suffix"`
 	LoggingExceptionPrefix     string   `ini:"logging_exception_prefix" default:"%(asctime)s.%(msecs)03d %(process)d ERROR %(name)s %(instance)s" help:"Python log formatting: logging exception prefix"`
 	LoggingUserIdentityFormat  string   `ini:"logging_user_identity_format" default:"%(user)s %(project)s %(domain)s %(system_scope)s %(user_domain)s %(project_domain)s" help:"Python log formatting: logging user identity format"`
-	DefaultLogLevels           []string `ini:"default_log_levels" default:"amqp=WARN,amqplib=WARN,boto=WARN,qpid=WARN,sqlalchemy=WARN,suds=INFO,oslo.messaging=INFO,oslo_messaging=INFO,iso8601=WARN,requests.packages.urllib3.connectionpool=WARN,urllib3.connectionpool=WARN,websocket=WARN,requests.packages.urllib3.util.retry=WARN,urllib3.util.retry=WARN,keystonemiddleware=WARN,routes.middleware=WARN,stevedore=WARN,taskflow=WARN,keystoneauth=WARN,oslo.cache=INFO,oslo_policy=INFO,dogpile.core.dogpile=INFO" help:"per Python logger levels"`
+	DefaultLogLevels           []string `ini:"default_log_levels" default:"amqp=WARN,boto=WARN,sqlalchemy=WARN,suds=INFO,oslo.messaging=INFO,oslo_messaging=INFO,iso8601=WARN,requests.packages.urllib3.connectionpool=WARN,urllib3.connectionpool=WARN,websocket=WARN,requests.packages.urllib3.util.retry=WARN,urllib3.util.retry=WARN,keystonemiddleware=WARN,routes.middleware=WARN,stevedore=WARN,taskflow=WARN,keystoneauth=WARN,oslo.cache=INFO,oslo_policy=INFO,dogpile.core.dogpile=INFO,dogpile=INFO,routes=INFO" help:"per Python logger levels"`
 	PublishErrors              bool     `ini:"publish_errors" default:"False" help:"Python log formatting: publish errors"`
 	InstanceFormat             string   `ini:"instance_format" default:"[instance: %(uuid)s] " help:"Python log formatting: instance format"`
 	InstanceUuidFormat         string   `ini:"instance_uuid_format" default:"[instance: %(uuid)s] " help:"Python log formatting: instance uuid format"`
 	RateLimitInterval          int      `ini:"rate_limit_interval" default:"0" help:"log rate limiting"`
 	RateLimitBurst             int      `ini:"rate_limit_burst" default:"0" help:"log rate limiting"`
-	RateLimitExceptLevel       string   `ini:"rate_limit_except_level" default:"CRITICAL" help:"log rate limiting"`
+	RateLimitExceptLevel       string   `ini:"rate_limit_except_level" default:"CRITICAL" choices:"CRITICAL,ERROR,INFO,WARNING,DEBUG," help:"log rate limiting"`
 	FatalDeprecations          bool     `ini:"fatal_deprecations" default:"False" help:"Python log formatting: fatal deprecations"`
-	RPCConnPoolSize            int      `ini:"rpc_conn_pool_size" default:"30" min:"1" was:"DEFAULT/rpc_conn_pool_size" help:"RPC setting, keystone has no RPC"`
-	ConnPoolMinSize            int      `ini:"conn_pool_min_size" default:"2" help:"RPC setting, keystone has no RPC"`
-	ConnPoolTTL                int      `ini:"conn_pool_ttl" default:"1200" help:"RPC setting, keystone has no RPC"`
 	ExecutorThreadPoolSize     int      `ini:"executor_thread_pool_size" default:"64" was:"DEFAULT/rpc_thread_pool_size" help:"RPC setting, keystone has no RPC"`
 	RPCResponseTimeout         int      `ini:"rpc_response_timeout" default:"60" help:"RPC setting, keystone has no RPC"`
 	TransportURL               string   `ini:"transport_url" default:"rabbit://" secret:"yes" help:"broker URL fallback"`
