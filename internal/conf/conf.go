@@ -39,6 +39,8 @@ type Config struct {
 	UnifiedLimit               UnifiedLimit               `ini:"unified_limit"`
 	WSGI                       WSGI                       `ini:"wsgi"`
 	Cache                      Cache                      `ini:"cache"`
+	EventletServer             EventletServer             `ini:"eventlet_server"`
+	Memcache                   Memcache                   `ini:"memcache"`
 	Database                   Database                   `ini:"database"`
 	OsloConcurrency            OsloConcurrency            `ini:"oslo_concurrency"`
 	OsloMessagingAMQP          OsloMessagingAMQP          `ini:"oslo_messaging_amqp"`

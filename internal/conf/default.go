@@ -49,5 +49,8 @@ type DefaultSection struct {
 	RPCResponseTimeout         int      `ini:"rpc_response_timeout" default:"60" help:"RPC setting, keystone has no RPC"`
 	TransportURL               string   `ini:"transport_url" default:"rabbit://" secret:"yes" help:"broker URL fallback"`
 	ControlExchange            string   `ini:"control_exchange" default:"keystone" help:"exchange name (keystone)"`
+	PydevDebugHost             string   `ini:"pydev_debug_host" removal:"since Stein" help:"remote debugger of Python"`
+	PydevDebugPort             *int     `ini:"pydev_debug_port" min:"0" max:"65535" removal:"since Stein" help:"remote debugger of Python"`
+	StandardThreads            bool     `ini:"standard_threads" default:"False" removal:"since Stein" help:"threads of Python"`
 	RPCPingEnabled             bool     `ini:"rpc_ping_enabled" default:"False" help:"RPC setting, keystone has no RPC"`
 }

@@ -36,6 +36,16 @@ const CommandLine = "command line"
 // Load reads the configuration. The error is a Faults with everything that is
 // wrong, from all files at once.
 func Load(s Sources) (*Config, error) {
+	c, faults := Examine(s)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return c, nil
+}
+
+// Examine reads as Load does, and gives what could be read beside the faults:
+// an option with a fault has its default.
+func Examine(s Sources) (*Config, Faults) {
 	l := &loader{
 		table: table(), env: environment(s.Env), config: &Config{Protocols: map[string]Protocol{}},
 		given: map[Name]string{}, known: map[Name]result{}, active: map[Name]bool{}, blamed: map[Name]bool{},
@@ -50,10 +60,7 @@ func Load(s Sources) (*Config, error) {
 	l.dynamic()
 	l.unknown()
 	l.check()
-	if len(l.faults) > 0 {
-		return nil, l.ordered()
-	}
-	return l.config, nil
+	return l.config, l.ordered()
 }
 
 type loader struct {
