@@ -14,11 +14,12 @@ import (
 // Token is what a token says about itself; nothing of it is checked against
 // the database.
 type Token struct {
-	// Version is the Fernet payload version, 0 to 10; Issue sets it.
+	// Version is the Fernet payload version, 0 to 10; Issue sets it. It is 0 in
+	// JWS tokens.
 	Version int
 	UserID  string
 	// Methods are in falling order of their place in [auth] methods once
-	// decoded, whatever order they were issued in.
+	// decoded from Fernet, whatever order they were issued in.
 	Methods []string
 	// At most one of System ("all"), DomainID and ProjectID is set.
 	System, DomainID, ProjectID, TrustID string
@@ -61,14 +62,22 @@ const (
 )
 
 // refusal is ErrNotFound in Keystone's words.
-type refusal struct{ fault *fault.Error }
+type refusal struct {
+	fault *fault.Error
+	log   string // instead of words that hold the token
+}
 
 func refuse(format string, args ...any) error {
 	return &refusal{fault: fault.New(fault.NotFound, format, args...)}
 }
 
-// Error gives Keystone's words.
-func (r *refusal) Error() string { return r.fault.Error() }
+// Error gives Keystone's words, or what may be logged in their place.
+func (r *refusal) Error() string {
+	if r.log != "" {
+		return r.log
+	}
+	return r.fault.Error()
+}
 
 // Unwrap gives what the refusal is for clients and for callers.
 func (r *refusal) Unwrap() []error { return []error{r.fault, ErrNotFound} }

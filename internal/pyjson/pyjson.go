@@ -115,6 +115,12 @@ func AppendCompact(dst []byte, v any) []byte {
 	return writer{item: ",", key: ":", sorted: true}.value(dst, v)
 }
 
+// AppendDense appends v with no blanks and its keys in their order, as
+// json.dumps(v, separators=(",", ":")) writes it.
+func AppendDense(dst []byte, v any) []byte {
+	return writer{item: ",", key: ":"}.value(dst, v)
+}
+
 // Encode is Append into a new string.
 func Encode(v any) string {
 	return string(Append(nil, v))

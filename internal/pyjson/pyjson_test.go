@@ -73,6 +73,13 @@ func TestAppendCompact(t *testing.T) {
 	}
 }
 
+func TestAppendDense(t *testing.T) {
+	v := pyjson.Object{{Key: "b", Value: []any{1, "\u00e9", nil}}, {Key: "a", Value: pyjson.Object{{Key: "z", Value: true}, {Key: "y", Value: []string{}}}}}
+	if got, want := string(pyjson.AppendDense(nil, v)), `{"b":[1,"\u00e9",null],"a":{"z":true,"y":[]}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestDecode(t *testing.T) {
 	cases := []struct {
 		in   string
