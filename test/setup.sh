@@ -3,8 +3,10 @@
 # detector), PostgreSQL's server programs, Python with venv, and in build/venv
 # the real OpenStack clients. Missing programs are installed on Debian and
 # Ubuntu by root or with passwordless sudo; elsewhere, and with
-# KEYSTONE_GO_NO_INSTALL=1, they are only named.
+# KEYSTONE_GO_NO_INSTALL=1, they are only named. With the argument "interop",
+# memcached and HAProxy belong to them.
 set -euo pipefail
+suite=${1:-}
 cd "$(dirname "$0")/.."
 
 compiles() { echo '#include <stdlib.h>' | "${CC:-cc}" -x c -c - -o /dev/null 2>/dev/null; }
@@ -33,7 +35,12 @@ missing() {
   compiles || echo "gcc libc6-dev"
   postgres || echo "postgresql"
   python >/dev/null || echo "python3 python3-venv"
+  [ "$suite" != interop ] || program memcached || echo memcached
+  [ "$suite" != interop ] || program haproxy || echo haproxy
 }
+
+# program tells whether there is a program, an administrator's one too.
+program() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
 
 command -v go >/dev/null || { echo "The tests need Go 1.26 or newer." >&2; exit 1; }
 
