@@ -48,6 +48,10 @@ func checkUserUpdate(c *Call) error {
 			if !isLooseBool(m.Value) {
 				return invalid("field/attribute enabled is not of type boolean")
 			}
+		case "federated":
+			if err := checkFederated(m.Value.([]any)); err != nil {
+				return err
+			}
 		case "options":
 			if err := checkUserOptions(m.Value.(pyjson.Object)); err != nil {
 				return err
@@ -69,6 +73,29 @@ func isLooseBool(v any) bool {
 		return slices.Contains(looseTrue, v) || slices.Contains(looseFalse, v)
 	}
 	return false
+}
+
+// checkFederated wants objects with the id of an identity provider and at
+// least one protocol, each with its id and what is unique of the user in it.
+func checkFederated(providers []any) error {
+	for _, v := range providers {
+		provider, _ := v.(pyjson.Object)
+		_, hasID := provider.String("idp_id")
+		all, _ := provider.Get("protocols")
+		protocols, _ := all.([]any)
+		if !hasID || len(protocols) == 0 {
+			return invalid("each of federated must be an object with idp_id and protocols")
+		}
+		for _, v := range protocols {
+			protocol, _ := v.(pyjson.Object)
+			_, hasID := protocol.String("protocol_id")
+			_, isUnique := protocol.String("unique_id")
+			if !hasID || !isUnique {
+				return invalid("each of protocols must be an object with protocol_id and unique_id")
+			}
+		}
+	}
+	return nil
 }
 
 func checkUserOptions(options pyjson.Object) error {
