@@ -15,6 +15,11 @@ type Role struct {
 	Extra       string
 }
 
+// NewRole makes a role of its columns.
+func NewRole(id, name, domainID string) Role {
+	return Role{ID: id, Name: name, DomainID: domainOf(domainID)}
+}
+
 func scanRole(r db.Row) (Role, error) {
 	var role Role
 	err := r.Scan(&role.ID, &role.Name, &role.DomainID)

@@ -126,11 +126,10 @@ func merge(sum, p method.Proof) method.Proof {
 
 // grant is the second batch of a login: what the token will hold.
 type grant struct {
-	project   *db.Result[resource.Project] // the default project, where no scope was asked
-	roles     *db.Result[assignment.Role]
-	implied   *db.Result[assignment.Implication]
-	catalog   catalog.Reads
-	providers *db.Result[ServiceProvider]
+	project *db.Result[resource.Project] // the default project, where no scope was asked
+	roles   *db.Result[assignment.Role]
+	catalog catalog.Reads
+	common  *db.Result[common]
 }
 
 // issue reads roles and catalog of the scope, holds the scope against them and
@@ -142,13 +141,13 @@ func (s *Service) issue(ctx context.Context, r Request, p method.Proof, project 
 		t.ProjectID = p.Account.DefaultProjectID
 	}
 	var b db.Batch
-	g := grant{providers: db.Add(&b, enabledProviders)}
+	g := grant{common: db.Add(&b, commonRows)}
 	if byDefault {
 		g.project = db.Add(&b, resource.ProjectByID(t.ProjectID))
 	}
 	roles, scoped := rolesOf(t)
 	if scoped {
-		g.roles, g.implied = db.Add(&b, roles), db.Add(&b, assignment.Implications)
+		g.roles = db.Add(&b, roles)
 		if r.Catalog {
 			g.catalog = catalog.Read(&b, t.ProjectID)
 		}
@@ -173,7 +172,7 @@ func (s *Service) issue(ctx context.Context, r Request, p method.Proof, project 
 }
 
 func (g grant) effective() []assignment.Role {
-	return assignment.Effective(g.roles.All(), g.implied.All())
+	return assignment.Effective(g.roles.All(), implicationsOf(g.common.All()))
 }
 
 // usableDefault gives the default project, or nil where the login must do
@@ -187,7 +186,7 @@ func (g grant) usableDefault() *resource.Project {
 }
 
 func (s *Service) finish(r Request, p method.Proof, t *token.Token, g grant, scoped bool, project *resource.Project, domain *resource.Domain) (*Identity, error) {
-	id := &Identity{Token: t, Project: project, Domain: domain, ServiceProviders: g.providers.All()}
+	id := &Identity{Token: t, Project: project, Domain: domain, ServiceProviders: providersOf(g.common.All())}
 	id.setUser(p.Account)
 	if scoped {
 		if id.Roles = g.effective(); len(id.Roles) == 0 {

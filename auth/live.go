@@ -23,13 +23,12 @@ var errNoRoles = fault.New(fault.NotFound, "Could not find token.")
 
 // live holds the rows behind one or two tokens, read in one batch.
 type live struct {
-	accounts  *db.Result[identity.Account]
-	projects  *db.Result[resource.Project]
-	roles     map[*token.Token]*db.Result[assignment.Role]
-	implied   *db.Result[assignment.Implication]
-	events    *db.Result[event]
-	providers *db.Result[ServiceProvider]
-	catalogs  map[*token.Token]catalog.Reads
+	accounts *db.Result[identity.Account]
+	projects *db.Result[resource.Project]
+	roles    map[*token.Token]*db.Result[assignment.Role]
+	common   *db.Result[common]
+	events   *db.Result[event]
+	catalogs map[*token.Token]catalog.Reads
 }
 
 // queueLive adds the reads that tokens stand on: at most 9 statements for two
@@ -41,7 +40,7 @@ func (s *Service) queueLive(b *db.Batch, tokens []*token.Token, wantCatalog func
 		users = addOnce(users, t.UserID)
 		scopes = addOnce(scopes, t.ProjectID, t.DomainID)
 	}
-	l.accounts = db.Add(b, identity.AccountsByID(users))
+	l.accounts = db.Add(b, identity.OwnersByID(users))
 	if len(scopes) > 0 {
 		l.projects = db.Add(b, resource.ProjectsByID(scopes))
 	}
@@ -53,11 +52,8 @@ func (s *Service) queueLive(b *db.Batch, tokens []*token.Token, wantCatalog func
 			l.catalogs[t] = catalog.Read(b, t.ProjectID)
 		}
 	}
-	if len(l.roles) > 0 {
-		l.implied = db.Add(b, assignment.Implications)
-	}
 	l.events = db.Add(b, eventsFor(tokens))
-	l.providers = db.Add(b, enabledProviders)
+	l.common = db.Add(b, commonRows)
 	return l
 }
 
@@ -82,16 +78,6 @@ func rolesOf(t *token.Token) (db.Query[assignment.Role], bool) {
 	return db.Query[assignment.Role]{}, false
 }
 
-var enabledProviders = db.Query[ServiceProvider]{
-	Text: `select s.id, s.auth_url, s.sp_url from service_provider s where s.enabled = $1 order by s.id`,
-	Args: []any{true},
-	Scan: func(r db.Row) (ServiceProvider, error) {
-		var p ServiceProvider
-		err := r.Scan(&p.ID, &p.AuthURL, &p.SPURL)
-		return p, err
-	},
-}
-
 // served tells whether tokens of this kind can be judged: those of trusts,
 // application credentials, OAuth and federation cannot yet.
 func served(t *token.Token) bool {
@@ -102,7 +88,7 @@ func served(t *token.Token) bool {
 // keystone/token/provider.py: scope, user, roles, life, revocation, user
 // enabled.
 func (s *Service) identity(id string, t *token.Token, l live, window time.Duration) (*Identity, error) {
-	who := &Identity{ID: id, Token: t, ServiceProviders: l.providers.All()}
+	who := &Identity{ID: id, Token: t, ServiceProviders: providersOf(l.common.All())}
 	if err := who.findScope(l); err != nil {
 		return nil, err
 	}
@@ -112,7 +98,7 @@ func (s *Service) identity(id string, t *token.Token, l live, window time.Durati
 	}
 	who.setUser(account)
 	if r, scoped := l.roles[t]; scoped {
-		if who.Roles = assignment.Effective(r.All(), l.implied.All()); len(who.Roles) == 0 {
+		if who.Roles = assignment.Effective(r.All(), implicationsOf(l.common.All())); len(who.Roles) == 0 {
 			return nil, errNoRoles
 		}
 	}
@@ -133,13 +119,11 @@ func (s *Service) identity(id string, t *token.Token, l live, window time.Durati
 }
 
 func (l live) account(userID string) (identity.Account, error) {
-	for _, a := range l.accounts.All() {
-		if a.ID != userID {
-			continue
-		}
-		return a, usable(a.Domain, a.DomainID)
+	a, ok := identity.NewestOf(l.accounts.All(), userID)
+	if !ok {
+		return a, fault.NoSuch("user", userID)
 	}
-	return identity.Account{}, fault.NoSuch("user", userID)
+	return a, usable(a.Domain, a.DomainID)
 }
 
 // usable tells of the domain of a user or project that is gone or disabled.

@@ -25,6 +25,7 @@ type Config struct {
 	AllEndpoints       bool          // [endpoint_filter] return_all_endpoints_if_no_filter
 	PublicEndpoint     string        // [DEFAULT] public_endpoint
 	AdminToken         string        // [DEFAULT] admin_token
+	Remember           bool          // [keystone_go] remember_reads
 	IdleDays           *int          // [security_compliance] disable_user_account_days_inactive
 }
 
@@ -39,6 +40,7 @@ type Tokens interface {
 type Service struct {
 	Config
 	db       db.DB
+	reads    db.Conn // for validations
 	tokens   Tokens
 	password method.Password
 	methods  map[string]method.Method
@@ -48,7 +50,10 @@ type Service struct {
 
 // New makes the service; the methods that are built are password and token.
 func New(cfg Config, d db.DB, tokens Tokens, password method.Password, revoker cascade.Revoker, now func() time.Time) *Service {
-	s := &Service{Config: cfg, db: d, tokens: tokens, password: password, revoker: revoker, now: now}
+	s := &Service{Config: cfg, db: d, reads: d, tokens: tokens, password: password, revoker: revoker, now: now}
+	if cfg.Remember {
+		s.reads = db.Remember(d)
+	}
 	s.methods = map[string]method.Method{
 		"password": password,
 		"token":    method.Token{Load: s.loadSource, Rescope: cfg.RescopeScoped, Primary: cfg.PrimaryMethods},

@@ -40,7 +40,7 @@ func (s *Service) Validate(ctx context.Context, c Check) (Result, error) {
 		scoped := t.System != "" || t.DomainID != "" || t.ProjectID != ""
 		return scoped && (t == subject && c.Catalog || t == caller && c.CallerFull)
 	})
-	if err := s.db.Send(ctx, &b); err != nil {
+	if err := s.reads.Send(ctx, &b); err != nil {
 		if errors.Is(err, db.ErrBadValue) { // a forged id that no database can hold
 			r.SubjectErr = errStale
 			return r, nil

@@ -125,14 +125,59 @@ func AccountByID(id string) db.Query[Account] {
 	return db.Query[Account]{Text: accountText + ` where u.id = $1` + currentFirst, Args: []any{id}, Scan: scanAccount}
 }
 
-// AccountsByID reads one or two users at once; of the rows with a user's id
-// the first is his.
-func AccountsByID(ids []string) db.Query[Account] {
+// OwnersByID reads the owners of tokens, one or two users, as far as tokens
+// need them: without the hash of a password. Of the rows with a user's id the
+// one with the newest password counts, which NewestOf finds.
+func OwnersByID(ids []string) db.Query[Account] {
 	args := make([]any, len(ids))
 	for i, id := range ids {
 		args[i] = id
 	}
-	return db.Query[Account]{Text: accountText + ` where u.id in ` + db.In(len(ids), 1) + currentFirst, Args: args, Scan: scanAccount}
+	return db.Query[Account]{Text: ownerText + ` where u.id in ` + db.In(len(ids), 1), Args: args, Scan: scanOwner}
+}
+
+const ownerText = `select u.id, u.domain_id, u.enabled, u.default_project_id, u.created_at, u.last_active_at,
+  coalesce(l.name, (select n.name from nonlocal_user n where n.user_id = u.id), (select f.display_name from federated_user f where f.user_id = u.id order by f.id limit 1)),
+  p.id, p.created_at_int, p.expires_at, p.expires_at_int,
+  (select o.option_value from user_option o where o.user_id = u.id and o.option_id = '1004'),
+  d.id, d.name, d.enabled
+from "user" u
+left join local_user l on l.user_id = u.id
+left join password p on p.local_user_id = l.id
+left join project d on d.id = u.domain_id`
+
+func scanOwner(r db.Row) (Account, error) {
+	var a Account
+	var enabled, domainEnabled *bool
+	var project, name, idle, domainID, domainName *string
+	var passwordID, createdInt, expiresInt *int64
+	var expires *time.Time
+	err := r.Scan(&a.ID, &a.DomainID, &enabled, &project, &a.CreatedAt, &a.LastActiveAt, &name,
+		&passwordID, &createdInt, &expires, &expiresInt, &idle, &domainID, &domainName, &domainEnabled)
+	a.Enabled, a.DefaultProjectID, a.Name = isTrue(enabled), deref(project), deref(name)
+	a.IgnoreInactivity = deref(idle) == "true"
+	a.Domain = resource.Domain{ID: deref(domainID), Name: deref(domainName), Enabled: isTrue(domainEnabled)}
+	a.Password = Password{ID: deref(passwordID), CreatedAt: deref(moment(createdInt, nil)), ExpiresAt: moment(expiresInt, expires)}
+	return a, err
+}
+
+// NewestOf finds a user among rows of OwnersByID.
+func NewestOf(rows []Account, id string) (Account, bool) {
+	var found Account
+	ok := false
+	for _, a := range rows {
+		if a.ID == id && (!ok || newer(a.Password, found.Password)) {
+			found, ok = a, true
+		}
+	}
+	return found, ok
+}
+
+func newer(a, b Password) bool {
+	if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
+		return c > 0
+	}
+	return a.ID > b.ID
 }
 
 // AccountByName reads a local user by name in the domain of the given id.

@@ -76,9 +76,20 @@ func TestAccountByID(t *testing.T) {
 				s.Errorf("AccountByID(%q): got %v, want no row", id, err)
 			}
 		}
-		two, err := db.All(s.Context(), s.db, identity.AccountsByID([]string{"u-local", hex64, "nobody"}))
-		if s.must(err); len(two) != 2 {
-			s.Errorf("AccountsByID of two users and nobody: got %d rows", len(two))
+		two, err := db.All(s.Context(), s.db, identity.OwnersByID([]string{"u-local", hex64, "nobody"}))
+		s.must(err)
+		for _, id := range []string{"u-local", hex64} {
+			whole, err := db.One(s.Context(), s.db, identity.AccountByID(id))
+			s.must(err)
+			whole.Extra, whole.LocalID, whole.FailedAuthCount, whole.FailedAuthAt = "", 0, 0, nil
+			whole.Password.Hash, whole.Password.SelfService = "", false
+			got, ok := identity.NewestOf(two, id)
+			if diff := cmp.Diff(whole, got); !ok || diff != "" {
+				s.Errorf("the owner %q is not the account: -, got +\n%s", id, diff)
+			}
+		}
+		if _, ok := identity.NewestOf(two, "nobody"); ok {
+			s.Errorf("nobody was found")
 		}
 	})
 }

@@ -104,6 +104,7 @@ func TestStatementCounts(t *testing.T) {
 		three := 3
 		s := harness.New(t, harness.Options{DB: counter, Conf: func(c *conf.Config) {
 			c.SecurityCompliance.LockoutFailureAttempts = &three
+			c.KeystoneGo.RememberReads = false
 		}})
 		c := &counted{Server: s, count: counter, t: t}
 		c.populate(1)

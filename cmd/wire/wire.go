@@ -239,6 +239,7 @@ func authConfig(cfg *conf.Config) auth.Config {
 		AdminProjectDomain: cfg.Resource.AdminProjectDomainName,
 		AllEndpoints:       cfg.EndpointFilter.ReturnAllEndpointsIfNoFilter,
 		PublicEndpoint:     cfg.Default.PublicEndpoint,
+		Remember:           cfg.KeystoneGo.RememberReads,
 		AdminToken:         cfg.Default.AdminToken,
 		IdleDays:           cfg.SecurityCompliance.DisableUserAccountDaysInactive,
 	}

@@ -13,10 +13,17 @@ type Batch struct {
 }
 
 type item struct {
-	text string
-	args []any
-	read func(Rows) error // nil for a write
-	done *Affected
+	text   string
+	args   []any
+	read   func(Rows) error // nil for a write
+	result rowsHolder       // what read fills
+	done   *Affected
+}
+
+// rowsHolder is a Result of any type.
+type rowsHolder interface {
+	rowsFound() any
+	take(rows any)
 }
 
 // Result is what one query of a batch found, once the batch was sent.
@@ -31,13 +38,17 @@ type Affected struct{ rows int64 }
 // Add queues a query.
 func Add[T any](b *Batch, q Query[T]) *Result[T] {
 	r := &Result[T]{}
-	b.items = append(b.items, item{text: q.Text, args: q.Args, read: func(rows Rows) error {
+	b.items = append(b.items, item{text: q.Text, args: q.Args, result: r, read: func(rows Rows) error {
 		all, err := readAll(rows, q.Scan)
 		r.rows, r.sent = all, err == nil
 		return err
 	}})
 	return r
 }
+
+func (r *Result[T]) rowsFound() any { return r.rows }
+
+func (r *Result[T]) take(rows any) { r.rows, r.sent = rows.([]T), true }
 
 // All gives every row found.
 func (r *Result[T]) All() []T { return r.rows }

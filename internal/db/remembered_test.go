@@ -1,0 +1,168 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/dbtest"
+)
+
+func descriptions(id string) db.Query[string] {
+	return db.Query[string]{
+		Text: `select r.description from region r where r.id = $1`, Args: []any{id},
+		Scan: func(r db.Row) (string, error) {
+			var s string
+			err := r.Scan(&s)
+			return s, err
+		},
+	}
+}
+
+func remembered(t *testing.T, r *db.Remembered, id string) string {
+	t.Helper()
+	var b db.Batch
+	first, second := db.Add(&b, descriptions(id)), db.Add(&b, descriptions("other"))
+	if err := r.Send(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	v, err := first.One()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.One(); err == nil {
+		t.Fatal("a row that is not there was found")
+	}
+	return v
+}
+
+func describe(t testing.TB, c db.Conn, id, text string) {
+	t.Helper()
+	if _, err := c.Exec(context.Background(), `update region set description = $1 where id = $2`, text, id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newRegion(t *testing.T, d db.DB, id string) {
+	t.Helper()
+	if _, err := d.Exec(t.Context(), `insert into region (id, description) values ($1, $2)`, id, "0"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRemembered: while nothing is committed a read costs one statement; what
+// anybody commits is seen by the very next one.
+func TestRemembered(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
+		newRegion(t, d, "r")
+		c := dbtest.Count(t, d)
+		r := db.Remember(c)
+		remembered(t, r, "r")
+		remembered(t, r, "r")
+		c.Reset()
+		if got := remembered(t, r, "r"); got != "0" {
+			t.Errorf("read %q", got)
+		}
+		want := 1
+		if d.Dialect() != db.Postgres {
+			want = 2 // it cannot prove anything, so it reads
+		}
+		if c.RoundTrips != 1 || c.Statements != want {
+			t.Errorf("%d round trips, %d statements, want 1, %d", c.RoundTrips, c.Statements, want)
+		}
+		for i := range 20 {
+			describe(t, d, "r", fmt.Sprint(i))
+			if got := remembered(t, r, "r"); got != fmt.Sprint(i) {
+				t.Fatalf("read %q after %d was written", got, i)
+			}
+		}
+	})
+}
+
+// TestRememberedOpenTransactions: a transaction that is still open, or was
+// given up, or commits after a later one, never shows too early nor too late.
+func TestRememberedOpenTransactions(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
+		if d.Dialect() != db.Postgres {
+			return // one writer at a time: there is no such order
+		}
+		newRegion(t, d, "r")
+		newRegion(t, d, "s")
+		r := db.Remember(d)
+		read := func(id, want string) {
+			t.Helper()
+			for range 3 {
+				if got := remembered(t, r, id); got != want {
+					t.Fatalf("region %s reads %q, want %q", id, got, want)
+				}
+			}
+		}
+		read("r", "0")
+		if err := d.Tx(t.Context(), func(early db.Conn) error {
+			describe(t, early, "r", "early")
+			read("r", "0")
+			describe(t, d, "s", "late")
+			read("s", "late")
+			read("r", "0")
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		read("r", "early")
+		read("s", "late")
+		_ = d.Tx(t.Context(), func(c db.Conn) error {
+			describe(t, c, "r", "never")
+			read("r", "early")
+			return context.Canceled
+		})
+		read("r", "early")
+	})
+}
+
+// TestRememberedUnderWrites has writers and readers at once: a reader never
+// gets less than what was acknowledged before it began.
+func TestRememberedUnderWrites(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
+		newRegion(t, d, "r")
+		r := db.Remember(d)
+		var acknowledged atomic.Int64
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for n := int64(1); ctx.Err() == nil; n++ {
+				describe(t, d, "r", fmt.Sprint(n))
+				acknowledged.Store(n)
+				time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
+			}
+		})
+		for range 4 {
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					least := acknowledged.Load()
+					var b db.Batch
+					q := db.Add(&b, descriptions("r"))
+					if err := r.Send(t.Context(), &b); err != nil {
+						t.Error(err)
+						return
+					}
+					text, err := q.One()
+					var n int64
+					if _, e := fmt.Sscan(text, &n); err != nil || e != nil || n < least {
+						t.Errorf("read %q (%v) after %d was acknowledged", text, err, least)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if acknowledged.Load() < 10 {
+			t.Errorf("only %d writes", acknowledged.Load())
+		}
+	})
+}
