@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/pprof"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -25,6 +27,8 @@ type Admin struct {
 	metrics *Metrics
 	probes  []Probe
 	log     *slog.Logger
+
+	profiles atomic.Bool
 
 	mu       sync.Mutex
 	draining bool
@@ -45,12 +49,26 @@ func (a *Admin) Drain() {
 	a.draining = true
 }
 
-// Handler serves GET /metrics, /livez and /readyz.
+// Profile switches /debug/pprof/ on or off.
+func (a *Admin) Profile(on bool) { a.profiles.Store(on) }
+
+// Handler serves GET /metrics, /livez and /readyz, and pprof by Profile.
 func (a *Admin) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics.registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.ready)
+	for path, h := range map[string]http.HandlerFunc{
+		"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
+	} {
+		mux.HandleFunc("/debug/pprof/"+path, func(w http.ResponseWriter, r *http.Request) {
+			if !a.profiles.Load() {
+				http.NotFound(w, r)
+				return
+			}
+			h(w, r)
+		})
+	}
 	return mux
 }
 

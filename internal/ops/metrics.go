@@ -30,6 +30,7 @@ type Metrics struct {
 	hashing     *prometheus.HistogramVec
 	queries     *prometheus.HistogramVec
 	statements  *prometheus.CounterVec
+	reloads     reloads
 }
 
 // buckets reach from a cached answer to a queued login.
@@ -53,6 +54,7 @@ func NewMetrics(s Sources) *Metrics {
 	m.hashing = m.histogram("keystone_password_hash_duration_seconds", "Time to compute one password hash, without the queue.", "algorithm")
 	m.queries = m.histogram("keystone_db_query_duration_seconds", "Time of one round trip.", "operation", "engine")
 	m.statements = m.counter("keystone_db_statements_total", "Statements sent.", "operation", "engine")
+	m.reloads = m.newReloads()
 	m.registry.MustRegister(m.inFlight, m.revoked, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &state{Sources: s})
 	return m
