@@ -62,6 +62,9 @@ func send(ctx context.Context, addr string, st Step, vars map[string]string) (An
 	return Answer{Status: r.StatusCode, Header: r.Header, Body: string(body)}, nil
 }
 
+// NoToken as a step's As says that no token is sent.
+const NoToken = "-"
+
 func request(st Step, vars map[string]string) (string, error) {
 	body, hasBody := "", false
 	header := map[string]string{}
@@ -77,7 +80,7 @@ func request(st Step, vars map[string]string) (string, error) {
 		header["Content-Type"] = "application/json"
 	}
 	for _, t := range []struct{ header, token string }{{"X-Auth-Token", st.As}, {"X-Subject-Token", st.Subject}} {
-		if t.token == "" {
+		if t.token == "" || t.token == NoToken {
 			continue
 		}
 		token, known := vars[t.token]
@@ -104,11 +107,16 @@ func request(st Step, vars map[string]string) (string, error) {
 	return b.String() + "Connection: close\r\n\r\n" + body, nil
 }
 
+// expand fills variables in. One that holds a JSON object takes the quotation
+// marks round it along.
 func expand(s string, vars map[string]string) string {
 	if !strings.Contains(s, "${") {
 		return s
 	}
 	for name, value := range vars {
+		if strings.HasPrefix(value, "{") {
+			s = strings.ReplaceAll(s, `"${`+name+`}"`, value)
+		}
 		s = strings.ReplaceAll(s, "${"+name+"}", value)
 	}
 	return s

@@ -11,6 +11,8 @@ import (
 
 // Listed is a difference that is meant to be.
 type Listed struct {
+	// In names the run that meets it: recorded, scenarios or matrix.
+	In string `yaml:"in"`
 	// Step matches the whole name of the step, "scenario/step".
 	Step string `yaml:"step"`
 	// Line matches the line of the difference, from its begin.
@@ -43,8 +45,8 @@ func LoadLists(file, document string) (Lists, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	for i, l := range all {
-		if l.Step == "" || l.Line == "" || l.Why == "" {
-			return nil, fmt.Errorf("%s: entry %d lacks step, line or why", file, i+1)
+		if l.In == "" || l.Step == "" || l.Line == "" || l.Why == "" {
+			return nil, fmt.Errorf("%s: entry %d lacks in, step, line or why", file, i+1)
 		}
 		if !strings.Contains(string(page), "\n## "+l.Reason+" ") {
 			return nil, fmt.Errorf("%s: entry %d: %s has no %q", file, i+1, document, l.Reason)
@@ -57,6 +59,17 @@ func LoadLists(file, document string) (Lists, error) {
 		}
 	}
 	return all, nil
+}
+
+// For gives the entries of one run.
+func (all Lists) For(run string) Lists {
+	var out Lists
+	for _, l := range all {
+		if l.In == run {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // split parts the lines of a step into those that are listed and those that

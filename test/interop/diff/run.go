@@ -23,6 +23,8 @@ type Run struct {
 	Report          Report
 	// Fail is told what is not listed.
 	Fail func(step string, lines []string)
+
+	mu sync.Mutex // of Report and Lists
 }
 
 // Report counts what a run compared.
@@ -57,8 +59,8 @@ func (r Report) String() string {
 	return fmt.Sprintf("%d compared, %d equal, %d listed (%s), %d not listed", r.Compared, r.Equal, r.Listed, strings.Join(reasons, ", "), r.Unlisted)
 }
 
-// Pair is what both servers answered to a step.
-type Pair struct{ Reference, Ours Answer }
+// pair is what both servers answered to a step.
+type pair struct{ reference, ours Answer }
 
 // Scenario runs the steps in order.
 func (r *Run) Scenario(ctx context.Context, s Scenario) error {
@@ -66,23 +68,23 @@ func (r *Run) Scenario(ctx context.Context, s Scenario) error {
 	kept := map[string]bool{}
 	for _, st := range s.Steps {
 		time.Sleep(time.Duration(st.Wait) * time.Millisecond)
-		var p Pair
+		var p pair
 		for range max(1, st.Times) {
 			var err error
 			if p, err = r.both(ctx, st, a, b); err != nil {
 				return fmt.Errorf("%s/%s: %w", s.Name, st.Name, err)
 			}
 		}
-		lines := Compare(st.Method, masked(p.Reference, a, kept), masked(p.Ours, b, kept))
-		if st.Status != 0 && p.Reference.Status != st.Status {
-			lines = append(lines, fmt.Sprintf("want: status %d of the reference, not %s", st.Status, brief(p.Reference)))
+		lines := Compare(st.Method, masked(p.reference, a, kept), masked(p.ours, b, kept))
+		if st.Status != 0 && p.reference.Status != st.Status {
+			lines = append(lines, fmt.Sprintf("want: status %d of the reference, not %s", st.Status, brief(p.reference)))
 		}
-		r.judge(s.Name+"/"+st.Name, p.Reference.Status, lines)
+		r.judge(s.Name+"/"+st.Name, p.reference.Status, lines)
 		for name, from := range st.Keep {
-			if err := keep(a, name, from, p.Reference); err != nil {
+			if err := keep(a, name, from, p.reference); err != nil {
 				return fmt.Errorf("%s/%s: reference: %w", s.Name, st.Name, err)
 			}
-			if err := keep(b, name, from, p.Ours); err != nil {
+			if err := keep(b, name, from, p.ours); err != nil {
 				return fmt.Errorf("%s/%s: ours: %w", s.Name, st.Name, err)
 			}
 			kept[name] = true
@@ -92,12 +94,12 @@ func (r *Run) Scenario(ctx context.Context, s Scenario) error {
 }
 
 // both sends a step to the two servers at once.
-func (r *Run) both(ctx context.Context, st Step, a, b map[string]string) (Pair, error) {
-	var p Pair
+func (r *Run) both(ctx context.Context, st Step, a, b map[string]string) (pair, error) {
+	var p pair
 	var errs [2]error
 	var both sync.WaitGroup
-	both.Go(func() { p.Reference, errs[0] = send(ctx, r.Reference, st, a) })
-	both.Go(func() { p.Ours, errs[1] = send(ctx, r.Ours, st, b) })
+	both.Go(func() { p.reference, errs[0] = send(ctx, r.Reference, st, a) })
+	both.Go(func() { p.ours, errs[1] = send(ctx, r.Ours, st, b) })
 	both.Wait()
 	for _, err := range errs {
 		if err != nil {
@@ -107,17 +109,20 @@ func (r *Run) both(ctx context.Context, st Step, a, b map[string]string) (Pair, 
 	return p, nil
 }
 
-// Do sends one step to both servers and counts what comes of it.
-func (r *Run) Do(ctx context.Context, scenario string, st Step) (Pair, error) {
-	p, err := r.both(ctx, st, r.Vars, r.Vars)
+// Do sends one step to both servers and counts what comes of it. It may be
+// called by several goroutines.
+func (r *Run) Do(ctx context.Context, scenario string, st Step, vars map[string]string) error {
+	p, err := r.both(ctx, st, vars, vars)
 	if err != nil {
-		return p, fmt.Errorf("%s/%s: %w", scenario, st.Name, err)
+		return fmt.Errorf("%s/%s: %w", scenario, st.Name, err)
 	}
-	r.judge(scenario+"/"+st.Name, p.Reference.Status, Compare(st.Method, p.Reference, p.Ours))
-	return p, nil
+	r.judge(scenario+"/"+st.Name, p.reference.Status, Compare(st.Method, p.reference, p.ours))
+	return nil
 }
 
 func (r *Run) judge(step string, status int, lines []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	listed, open := r.Lists.split(step, lines)
 	if r.Report.Reasons == nil {
 		r.Report.Reasons, r.Report.Statuses = map[string]int{}, map[int]int{}
