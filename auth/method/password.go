@@ -26,7 +26,8 @@ type Password struct {
 	DB       db.DB
 	Hasher   Hasher
 	Guard    lockout.Guard
-	Limit    *ratelimit.Limiter // per user; nil: none
+	Limit    *ratelimit.Limiter   // per user; nil: none
+	Asked    func(outcome string) // told what Limit says, for metrics; nil: nobody is
 	IdleDays *int
 	Now      func() time.Time
 }
@@ -172,13 +173,18 @@ func (a *passwordAttempt) found() (*identity.Account, error) {
 
 func (a *passwordAttempt) limit(ctx context.Context, key ratelimit.Key) error {
 	d, err := a.Limit.Take(ctx, key)
-	if err != nil {
-		return err
+	outcome := "allowed"
+	switch {
+	case err != nil:
+		outcome = "error"
+	case !d.Allowed:
+		outcome = "rejected"
+		err = &fault.Error{Kind: fault.TooMany, Message: ratelimit.Refusal, RetryAfter: d.Retry}
 	}
-	if !d.Allowed {
-		return &fault.Error{Kind: fault.TooMany, Message: ratelimit.Refusal, RetryAfter: d.Retry}
+	if a.Limit != nil && a.Asked != nil {
+		a.Asked(outcome)
 	}
-	return nil
+	return err
 }
 
 // barred says why an account may not log in whatever its password.

@@ -204,6 +204,7 @@ func (b *builder) services(context.Context) error {
 			Policy: lockout.Policy{Attempts: sec.LockoutFailureAttempts, Duration: seconds(sec.LockoutDuration)},
 			Now:    b.Now,
 		},
+		Asked: func(outcome string) { b.stats.Limit("per_user", outcome) },
 	}
 	b.app.Auth = auth.New(authConfig(b.cfg), b.app.DB, b.tokens, password, b.app.Users.Revoker, b.Now)
 	return nil
