@@ -1,6 +1,6 @@
 //go:build interop
 
-package interop_test
+package crossing_test
 
 import (
 	"testing"
