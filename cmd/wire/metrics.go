@@ -2,45 +2,60 @@ package wire
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"strconv"
+	"time"
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/internal/passhash"
 )
 
-// metrics makes the registry; its sources are asked when it is read, once
-// everything stands.
+// metrics makes the registry and the admin listener's answers, or takes those
+// of the App before. Their sources are asked when they are read, about the App
+// that is current then.
 func (b *builder) metrics(context.Context) error {
-	version, revision := Version()
-	b.stats = ops.NewMetrics(ops.Sources{
-		Pool: func() db.PoolStats {
-			if b.app.DB == nil {
-				return db.PoolStats{}
-			}
-			return b.app.DB.Stats()
-		},
-		Gate: func() passhash.Stats {
-			if b.app.Hasher == nil {
-				return passhash.Stats{}
-			}
-			return b.app.Hasher.Stats()
-		},
-		Limiters: b.limiterStats,
-		Keys:     b.keyStats,
-		Version:  version, Revision: revision, GoVersion: runtime.Version(),
-	})
-	b.app.Admin = ops.NewAdmin(b.stats, b.Log,
-		ops.Probe{Name: "database", Check: func(ctx context.Context) error { return b.app.DB.Ping(ctx) }},
-		ops.Probe{Name: "keys", Check: b.probeKeys})
+	if old := b.Before; old != nil {
+		b.app.face, b.stats, b.app.Admin = old.face, old.Metrics, old.Admin
+	} else {
+		b.app.face = &face{}
+		b.stats = ops.NewMetrics(b.app.face.sources(b.Now))
+		b.app.Admin = ops.NewAdmin(b.stats, b.Log,
+			ops.Probe{Name: "database", Check: func(ctx context.Context) error { return b.app.face.app.Load().DB.Ping(ctx) }},
+			ops.Probe{Name: "keys", Check: func(context.Context) error { return b.app.face.app.Load().tokens.ready() }})
+	}
+	b.app.Metrics = b.stats
 	return nil
 }
 
-func (b *builder) limiterStats() []ops.Limiter {
+func (f *face) sources(now func() time.Time) ops.Sources {
+	version, revision := Version()
+	return ops.Sources{
+		Pool: func() db.PoolStats {
+			if a := f.app.Load(); a != nil {
+				return a.DB.Stats()
+			}
+			return db.PoolStats{}
+		},
+		Gate: func() passhash.Stats {
+			if a := f.app.Load(); a != nil {
+				return a.Hasher.Stats()
+			}
+			return passhash.Stats{}
+		},
+		Limiters: f.limiters,
+		Keys:     func() []ops.Keys { return f.keys(now()) },
+		Version:  version, Revision: revision, GoVersion: runtime.Version(),
+	}
+}
+
+func (f *face) limiters() []ops.Limiter {
 	var out []ops.Limiter
-	for _, s := range b.app.Limits.Stats() {
+	a := f.app.Load()
+	if a == nil {
+		return nil
+	}
+	for _, s := range a.Limits.Stats() {
 		out = append(out, ops.Limiter{
 			Name: s.Name, Backend: "memory", Entries: s.Entries, Evictions: s.EvictedIdle + s.EvictedLive,
 		})
@@ -48,22 +63,17 @@ func (b *builder) limiterStats() []ops.Limiter {
 	return out
 }
 
-func (b *builder) keyStats() []ops.Keys {
+func (f *face) keys(now time.Time) []ops.Keys {
 	var out []ops.Keys
-	for name, repo := range b.tokens.repos {
+	a := f.app.Load()
+	if a == nil {
+		return nil
+	}
+	for name, repo := range a.tokens.repos {
 		i := repo.Info()
 		out = append(out, ops.Keys{
-			Repository: name, Count: i.Keys, PrimaryID: strconv.Itoa(i.Primary), PrimaryAge: b.Now().Sub(i.Rotated),
+			Repository: name, Count: i.Keys, PrimaryID: strconv.Itoa(i.Primary), PrimaryAge: now.Sub(i.Rotated),
 		})
 	}
 	return out
-}
-
-func (b *builder) probeKeys(context.Context) error {
-	for name, repo := range b.tokens.repos {
-		if err := repo.Info().Err; err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
 }

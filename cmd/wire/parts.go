@@ -16,6 +16,14 @@ import (
 
 // NewHasher makes the hashing gate of a configuration.
 func NewHasher(cfg *conf.Config) (*passhash.Hasher, error) {
+	h, err := passhash.New(hasherOptions(cfg))
+	if err != nil {
+		return nil, fmt.Errorf("[identity] password hashing: %w", err)
+	}
+	return h, nil
+}
+
+func hasherOptions(cfg *conf.Config) passhash.Options {
 	id, own := cfg.Identity, cfg.KeystoneGo
 	algorithm := id.PasswordHashAlgorithm
 	if own.PasswordHashAlgorithm != "" {
@@ -29,17 +37,13 @@ func NewHasher(cfg *conf.Config) (*passhash.Hasher, error) {
 	if queue == 0 {
 		queue = 64 * slots
 	}
-	h, err := passhash.New(passhash.Options{
+	return passhash.Options{
 		Algorithm: algorithm, Rounds: id.PasswordHashRounds,
 		ScryptBlockSize: id.ScryptBlockSize, ScryptParallelism: id.ScryptParallelism, SaltBytes: id.SaltBytesize,
 		MaxLength: id.MaxPasswordLength, Strict: cfg.Default.StrictPasswordCheck,
 		Argon2Time: own.Argon2Time, Argon2Memory: own.Argon2Memory, Argon2Threads: own.Argon2Threads,
 		Slots: slots, Queue: queue, Wait: time.Duration(own.HashWait) * time.Second,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("[identity] password hashing: %w", err)
 	}
-	return h, nil
 }
 
 // OpenDB opens [database] connection.

@@ -8,18 +8,18 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	v3 "github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/auth/method"
-	"github.com/keystone-go/keystone-go/auth/token"
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/cascade"
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
-	"github.com/keystone-go/keystone-go/internal/fernet"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/internal/passhash"
 	"github.com/keystone-go/keystone-go/internal/rules"
@@ -39,12 +39,17 @@ type Options struct {
 	Tick    func() time.Duration // instead of the monotonic clock of the limits
 	Log     *slog.Logger         // instead of slog.Default
 	Observe func(db.Event)       // told of every round trip to the database
+	// Before is the App that the new one is to take over from. Parts whose
+	// options stay the same go over with all that they hold: connections,
+	// limiters with their debts, keys, the hashing gate, metrics.
+	Before *App
 }
 
 // App is a server ready to be listened for.
 type App struct {
 	Handler http.Handler // the Identity API
 	Admin   *ops.Admin   // metrics, live and ready
+	Metrics *ops.Metrics
 	DB      db.DB
 	Auth    *auth.Service
 	Users   identity.Users
@@ -54,18 +59,27 @@ type App struct {
 	// Warnings are for the log at the start.
 	Warnings []string
 
-	closers []func()
+	tokens tokens
+	parts  map[string]*part
+	face   *face
+	closed sync.Once
 }
 
-// Close ends what Build started; requests must have ended before.
+// face is the App that metrics and probes look at: the current one.
+type face struct{ app atomic.Pointer[App] }
+
+// Close ends what Build started and no other App has taken over; requests must
+// have ended before.
 func (a *App) Close() {
-	for i := len(a.closers) - 1; i >= 0; i-- {
-		a.closers[i]()
-	}
+	a.closed.Do(func() {
+		for _, p := range a.parts {
+			p.release()
+		}
+	})
 }
 
 // Build makes the server. The error names what is missing or wrong; nothing
-// is left running then.
+// is left running then, and an App before is as it was.
 func Build(ctx context.Context, cfg *conf.Config, o Options) (app *App, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -73,7 +87,7 @@ func Build(ctx context.Context, cfg *conf.Config, o Options) (app *App, err erro
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	b := &builder{cfg: cfg, Options: o, app: &App{}}
+	b := &builder{cfg: cfg, Options: o, app: &App{parts: map[string]*part{}}}
 	defer func() {
 		if err != nil {
 			b.app.Close()
@@ -84,6 +98,9 @@ func Build(ctx context.Context, cfg *conf.Config, o Options) (app *App, err erro
 			return nil, err
 		}
 	}
+	if b.Before == nil {
+		b.app.face.app.Store(b.app)
+	}
 	return b.app, nil
 }
 
@@ -92,7 +109,7 @@ type builder struct {
 	cfg     *conf.Config
 	app     *App
 	clients *clientaddr.Resolver
-	tokens  fernetTokens
+	tokens  tokens
 	engine  db.Dialect
 	stats   *ops.Metrics
 }
@@ -115,47 +132,19 @@ func (b *builder) limits(context.Context) error {
 	}
 	b.clients, b.app.Limits = clients, set
 	b.app.Warnings = append(b.app.Warnings, warnings...)
-	b.app.closers = append(b.app.closers, set.Close)
+	set.GlobalIP = b.limiter(ratelimit.GlobalIP, g, set.GlobalIP)
+	set.UserAuth = b.limiter(ratelimit.UserAuth, u, set.UserAuth)
 	return nil
 }
 
-// fernetTokens keeps receipts under keys of their own where [fernet_receipts]
-// names another folder.
-type fernetTokens struct {
-	*token.Fernet
-	receipts *token.Fernet
-	repos    map[string]*fernet.Repository
-}
-
-// IssueReceipt encrypts a receipt.
-func (t fernetTokens) IssueReceipt(r *token.Receipt) (string, error) {
-	return t.receipts.IssueReceipt(r)
-}
-
-// DecodeReceipt decrypts a receipt.
-func (t fernetTokens) DecodeReceipt(s string) (*token.Receipt, error) {
-	return t.receipts.DecodeReceipt(s)
-}
-
-func (b *builder) keys(context.Context) error {
-	provider := func(repo *fernet.Repository) *token.Fernet {
-		return token.NewFernet(repo, b.cfg.Auth.Methods, b.cfg.Identity.DefaultDomainID)
+// limiter gives the limiter of the App before, with what it remembers, if its
+// section is the same.
+func (b *builder) limiter(name string, section any, fresh *ratelimit.Limiter) *ratelimit.Limiter {
+	l, _ := held(b, name, section, func() (*ratelimit.Limiter, error) { return fresh, nil }, (*ratelimit.Limiter).Close)
+	if l != fresh {
+		fresh.Close()
 	}
-	dir := b.cfg.FernetTokens.KeyRepository
-	repo, err := fernet.Open(dir, b.Now)
-	if err != nil {
-		return fmt.Errorf("[fernet_tokens] key_repository: %w", err)
-	}
-	b.tokens = fernetTokens{Fernet: provider(repo), repos: map[string]*fernet.Repository{"fernet_tokens": repo}}
-	b.tokens.receipts = b.tokens.Fernet
-	if other := b.cfg.FernetReceipts.KeyRepository; other != dir {
-		repo, err := fernet.Open(other, b.Now)
-		if err != nil {
-			return fmt.Errorf("[fernet_receipts] key_repository: %w", err)
-		}
-		b.tokens.receipts, b.tokens.repos["fernet_receipts"] = provider(repo), repo
-	}
-	return nil
+	return l
 }
 
 func (b *builder) database(ctx context.Context) error {
@@ -163,20 +152,22 @@ func (b *builder) database(ctx context.Context) error {
 	if strings.HasPrefix(b.cfg.Database.Connection, "sqlite") {
 		b.engine = db.SQLite
 	}
-	d := b.DB
+	d, fresh := b.DB, b.Before == nil
 	if d == nil {
-		opened, err := OpenDB(ctx, b.cfg, b.observe)
+		var err error
+		d, err = held(b, "database", b.cfg.Database, func() (db.DB, error) {
+			fresh = true
+			return OpenDB(ctx, b.cfg, b.observe)
+		}, db.DB.Close)
 		if err != nil {
 			return err
 		}
-		d = opened
-		b.app.closers = append(b.app.closers, d.Close)
-	}
-	if err := migrations.Verify(ctx, d, b.cfg.KeystoneGo.AllowNewerSchema); err != nil {
-		return err
 	}
 	b.app.DB = d
-	return nil
+	if !fresh {
+		return nil // looked at before; a database that is away now may come back
+	}
+	return migrations.Verify(ctx, d, b.cfg.KeystoneGo.AllowNewerSchema)
 }
 
 func (b *builder) observe(e db.Event) {
@@ -187,12 +178,9 @@ func (b *builder) observe(e db.Event) {
 }
 
 func (b *builder) hashing(context.Context) error {
-	h, err := NewHasher(b.cfg)
-	if err != nil {
-		return err
-	}
+	h, err := held(b, "hasher", hasherOptions(b.cfg), func() (*passhash.Hasher, error) { return NewHasher(b.cfg) }, nil)
 	b.app.Hasher = h
-	return nil
+	return err
 }
 
 func (b *builder) services(context.Context) error {
