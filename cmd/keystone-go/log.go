@@ -1,38 +1,72 @@
 package main
 
 import (
-	"fmt"
-	"io"
+	"context"
 	"log/slog"
-	"os"
 	"path/filepath"
 
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/olog"
 )
 
-// openLog makes the log of a configuration the default one: a file, or
-// stderr. The returned function closes the file.
+// openLog makes the log of a configuration the default one. The returned
+// function ends it.
 func (p *program) openLog(cfg *conf.Config) (func(), error) {
-	var w io.Writer = p.err
-	end := func() {}
-	if path := p.logPath(cfg); path != "" {
-		// Appending survives a rotation that copies and truncates.
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o640)
-		if err != nil {
-			return nil, fmt.Errorf("open the log: %w", err)
-		}
-		w, end = f, func() { f.Close() }
-		if cfg.Default.UseStderr {
-			w = io.MultiWriter(f, p.err)
-		}
+	l, err := olog.Open(p.logConfig(cfg))
+	if err != nil {
+		return nil, err
 	}
 	before := slog.Default()
-	slog.SetDefault(slog.New(olog.New(w, olog.Options{JSON: cfg.Default.UseJSON, Debug: cfg.Default.Debug, PID: os.Getpid()})))
+	p.log = l
+	slog.SetDefault(slog.New(l.Handler()))
+	p.logNotes()
 	return func() {
 		slog.SetDefault(before)
-		end()
+		_ = l.Close()
 	}, nil
+}
+
+// reloadLog makes the log what another configuration says: outputs, forms and
+// levels. On an error it stays what it was.
+func (p *program) reloadLog(cfg *conf.Config) error {
+	if err := p.log.Reload(p.logConfig(cfg)); err != nil {
+		return err
+	}
+	p.logNotes()
+	return nil
+}
+
+// reopenLog opens the log files by their names again, after a rotation.
+func (p *program) reopenLog() error { return p.log.Reopen() }
+
+func (p *program) logNotes() {
+	for _, note := range p.log.Notes() {
+		slog.WarnContext(context.Background(), "The log: "+note)
+	}
+}
+
+func (p *program) logConfig(cfg *conf.Config) olog.Config {
+	d := cfg.Default
+	return olog.Config{
+		Program: p.logName(), Stdout: p.out, Stderr: p.err,
+		Append: d.LogConfigAppend, Debug: d.Debug, Levels: d.DefaultLogLevels,
+		File: p.logPath(cfg), Watch: d.WatchLogFile, UseStderr: d.UseStderr, UseJSON: d.UseJSON,
+		UseJournal: d.UseJournal, UseSyslog: d.UseSyslog, Facility: d.SyslogLogFacility,
+		DateFormat: d.LogDateFormat, ContextFormat: d.LoggingContextFormatString, DefaultFormat: d.LoggingDefaultFormatString,
+		DebugSuffix: d.LoggingDebugFormatSuffix, ExceptionPrefix: d.LoggingExceptionPrefix, IdentityFormat: d.LoggingUserIdentityFormat,
+		Rotation: d.LogRotationType, RotateEvery: d.LogRotateInterval, RotateUnit: d.LogRotateIntervalType,
+		MaxFiles: d.MaxLogfileCount, MaxSizeMB: d.MaxLogfileSizeMB,
+		LimitBurst: d.RateLimitBurst, LimitSeconds: d.RateLimitInterval, LimitExcept: d.RateLimitExceptLevel,
+	}
+}
+
+// logName is what the program is called in syslog, the journal and the names
+// of files in log_dir: keystone, or what it was called as.
+func (p *program) logName() string {
+	if name := p.name(); name != "keystone-go" {
+		return name
+	}
+	return "keystone"
 }
 
 // logPath is where oslo.log would write: log_file, below log_dir when it is
@@ -43,11 +77,7 @@ func (p *program) logPath(cfg *conf.Config) string {
 	case file == "" && dir == "":
 		return ""
 	case file == "":
-		name := p.name()
-		if name == "keystone-go" {
-			name = "keystone"
-		}
-		return filepath.Join(dir, name+".log")
+		return filepath.Join(dir, p.logName()+".log")
 	case dir == "" || filepath.IsAbs(file):
 		return file
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keystone-go/keystone-go/internal/conf"
+	"github.com/keystone-go/keystone-go/internal/olog"
 )
 
 // program is one run of the command.
@@ -26,6 +27,7 @@ type program struct {
 	err     io.Writer
 	signals <-chan os.Signal
 
+	log      *olog.Log   // once the configuration is read
 	stopping time.Time   // when the first signal came
 	paths    []conf.Path // --config-file and --config-dir, in their order
 	flags    map[string]*logFlag

@@ -2,49 +2,79 @@ package olog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
-// Options says how lines look.
-type Options struct {
-	JSON  bool // oslo.log's JSON, [DEFAULT] use_json
-	Debug bool // [DEFAULT] debug: lines below INFO too
-	PID   int  // the process id that lines carry
-	Name  string
+// Log is where the lines of the program go. It may be configured anew while it
+// is in use.
+type Log struct {
+	pid       int
+	emergency io.Writer // told of lines that could not be written
+
+	mu       sync.RWMutex // held for reading while a line is written
+	tree     *tree
+	told     time.Time
+	tellLock sync.Mutex
 }
 
-// New returns a handler that writes one record a call to w. Lines of
-// concurrent requests do not mix.
-func New(w io.Writer, o Options) slog.Handler {
-	if o.Name == "" {
-		o.Name = "keystone"
+// Handler is the log as slog wants it. Its lines go where Reload says.
+func (l *Log) Handler() slog.Handler { return &handler{log: l} }
+
+// Notes name what in the configuration is not known here and changes nothing.
+func (l *Log) Notes() []string {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return slices.Clone(l.tree.notes)
+}
+
+// Reopen opens the log files by their names again, for rotations that move
+// them away.
+func (l *Log) Reopen() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tree.reopen()
+}
+
+// Close ends the log; what is logged afterwards is lost.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.tree
+	l.tree = &tree{}
+	l.tree.settle()
+	return t.close()
+}
+
+// replace makes a tree the present one and closes the one before.
+func (l *Log) replace(t *tree) error {
+	t.settle()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.tree
+	l.tree = t
+	if before == nil {
+		return nil
 	}
-	return &handler{Options: o, out: &output{w: w}}
+	return before.close()
 }
 
-type output struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
+// handler is a Log with the attributes of a logger.
 type handler struct {
-	Options
-	out   *output
+	log   *Log
 	attrs []slog.Attr
 	group string
 }
 
 func (h *handler) Enabled(_ context.Context, l slog.Level) bool {
-	return l >= slog.LevelInfo || h.Debug
+	h.log.mu.RLock()
+	defer h.log.mu.RUnlock()
+	return levelNumber(l) >= h.log.tree.least
 }
 
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
@@ -66,89 +96,81 @@ func (h *handler) WithGroup(name string) slog.Handler {
 }
 
 func (h *handler) named(a slog.Attr) slog.Attr {
-	if a.Key != nameKey {
+	if a.Key != nameKey && a.Key != stackKey {
 		a.Key = h.group + a.Key
 	}
 	return a
 }
 
-func (h *handler) Handle(ctx context.Context, r slog.Record) error {
-	name := h.Name
-	var extra []slog.Attr
-	take := func(a slog.Attr) {
-		a.Value = a.Value.Resolve()
-		switch {
-		case a.Key == nameKey:
-			name = a.Value.String()
-		case !a.Equal(slog.Attr{}):
-			extra = append(extra, a)
-		}
-	}
+func (h *handler) Handle(ctx context.Context, in slog.Record) error {
+	r := &record{time: in.Time, level: in.Level, message: in.Message, req: requestOf(ctx), source: sourceOf(in.PC)}
+	r.logger = r.source.logger
 	for _, a := range h.attrs {
-		take(a)
+		r.take(a)
 	}
-	r.Attrs(func(a slog.Attr) bool {
-		take(h.named(a))
+	in.Attrs(func(a slog.Attr) bool {
+		r.take(h.named(a))
 		return true
 	})
-	var line []byte
-	if h.JSON {
-		line = h.json(ctx, r, name, extra)
-	} else {
-		line = h.text(ctx, r, name, extra)
+	h.log.mu.RLock()
+	defer h.log.mu.RUnlock()
+	t := h.log.tree
+	to := t.find(r.logger)
+	if levelNumber(r.level) < to.level || t.throttle.drops(r, to) {
+		return nil
 	}
-	h.out.mu.Lock()
-	defer h.out.mu.Unlock()
-	_, err := h.out.w.Write(append(line, '\n'))
-	return err
+	return h.log.emit(r, to)
 }
 
-// level names a level as Python's logging does.
-func level(l slog.Level) string {
+// take adds an attribute to the record.
+func (r *record) take(a slog.Attr) {
+	a.Value = a.Value.Resolve()
 	switch {
-	case l < slog.LevelInfo:
-		return "DEBUG"
-	case l < slog.LevelWarn:
-		return "INFO"
-	case l < slog.LevelError:
-		return "WARNING"
-	case l < slog.LevelError+4:
-		return "ERROR"
+	case a.Key == nameKey:
+		r.logger = a.Value.String()
+	case a.Key == stackKey:
+		r.stack = a.Value.String()
+	case !a.Equal(slog.Attr{}):
+		r.extra = append(r.extra, a)
 	}
-	return "CRITICAL"
 }
 
-// text is oslo.log's default line, logging_context_format_string inside a
-// request and logging_default_format_string outside.
-func (h *handler) text(ctx context.Context, r slog.Record, name string, extra []slog.Attr) []byte {
-	b := r.Time.AppendFormat(nil, "2006-01-02 15:04:05.000")
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, int64(h.PID), 10)
-	b = append(b, ' ')
-	b = append(b, level(r.Level)...)
-	b = append(b, ' ')
-	b = append(b, name...)
-	b = append(b, " ["...)
-	b = append(b, identity(ctx)...)
-	b = append(b, "] "...)
-	b = appendPlain(b, r.Message)
-	stack := ""
-	for _, a := range extra {
-		if a.Key == stackKey {
-			stack = a.Value.String()
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// emit writes a record to the outputs, formatting it once for those that show
+// it alike.
+func (l *Log) emit(r *record, to *route) error {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	var last layout
+	var failed error
+	for _, o := range to.outputs {
+		if levelNumber(r.level) < o.level {
 			continue
 		}
-		b = append(b, ' ')
-		b = append(b, a.Key...)
-		b = append(b, '=')
-		b = appendValue(b, a.Value)
+		if o.layout != last {
+			*buffer, last = o.layout.append((*buffer)[:0], r), o.layout
+		}
+		if err := o.sink.write(r, *buffer); err != nil {
+			failed = errors.Join(failed, err)
+		}
 	}
-	for line := range strings.Lines(stack) {
-		// The indent keeps a line of a stack from looking like a record.
-		b = append(b, "\n    "...)
-		b = appendPlain(b, strings.TrimSuffix(line, "\n"))
+	if failed != nil {
+		l.tell(failed)
 	}
-	return b
+	return failed
+}
+
+const tellEvery = time.Minute
+
+// tell says on stderr that lines are lost, once a minute.
+func (l *Log) tell(err error) {
+	l.tellLock.Lock()
+	defer l.tellLock.Unlock()
+	if l.emergency != nil && time.Since(l.told) >= tellEvery {
+		l.told = time.Now()
+		fmt.Fprintf(l.emergency, "keystone-go: lines of the log are lost: %v\n", err)
+	}
 }
 
 // stackKey is the attribute that is written on lines of its own.
@@ -156,108 +178,3 @@ const stackKey = "stack"
 
 // Stack attaches a stack trace to a record.
 func Stack(trace []byte) slog.Attr { return slog.String(stackKey, string(trace)) }
-
-// identity is what stands in the brackets.
-func identity(ctx context.Context) string {
-	q := FromContext(ctx)
-	if q.ID == "" {
-		return "-"
-	}
-	global := q.GlobalID
-	if global == "" {
-		global = "None"
-	}
-	fields := []string{global, q.ID}
-	for _, f := range []string{q.User, q.Project, q.Domain, q.System, q.UserDomain, q.ProjectDomain} {
-		fields = append(fields, dash(f))
-	}
-	return strings.Join(fields, " ")
-}
-
-// dash shows an id, whose characters may have come from an LDAP server, as one
-// word.
-func dash(id string) string {
-	if id == "" {
-		return "-"
-	}
-	if strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r == 0x7f || r == ']' }) {
-		return strconv.Quote(strings.ReplaceAll(id, " ", "_"))
-	}
-	return id
-}
-
-func appendValue(b []byte, v slog.Value) []byte {
-	s := v.String()
-	if s == "" || strings.ContainsAny(s, " \t\"=") {
-		return strconv.AppendQuote(b, s)
-	}
-	return appendPlain(b, s)
-}
-
-// appendPlain keeps a text on its line: what clients send must not be able to
-// forge another record.
-func appendPlain(b []byte, s string) []byte {
-	for _, r := range s {
-		switch {
-		case r == '\t' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) && r != 0x2028 && r != 0x2029:
-			b = append(b, string(r)...)
-		default:
-			b = fmt.Appendf(b, `\x%02x`, r)
-		}
-	}
-	return b
-}
-
-// json is the record in the keys of oslo.log's JSONFormatter.
-func (h *handler) json(ctx context.Context, r slog.Record, name string, extra []slog.Attr) []byte {
-	o := pyjson.Object{
-		{Key: "message", Value: r.Message},
-		{Key: "asctime", Value: r.Time.Format("2006-01-02 15:04:05")},
-		{Key: "name", Value: name},
-		{Key: "levelname", Value: level(r.Level)},
-		{Key: "created", Value: float64(r.Time.UnixMicro()) / 1e6},
-		{Key: "msecs", Value: r.Time.Nanosecond() / int(time.Millisecond)},
-		{Key: "process", Value: h.PID},
-	}
-	if q := FromContext(ctx); q.ID != "" {
-		for _, m := range []pyjson.Member{
-			{Key: "request_id", Value: q.ID},
-			{Key: "global_request_id", Value: q.GlobalID},
-			{Key: "user_id", Value: q.User},
-			{Key: "project_id", Value: q.Project},
-			{Key: "domain_id", Value: q.Domain},
-			{Key: "system_scope", Value: q.System},
-			{Key: "user_domain_id", Value: q.UserDomain},
-			{Key: "project_domain_id", Value: q.ProjectDomain},
-		} {
-			if m.Value == "" {
-				m.Value = nil
-			}
-			o = append(o, m)
-		}
-	}
-	var more pyjson.Object
-	for _, a := range extra {
-		if a.Key == stackKey {
-			o = append(o, pyjson.Member{Key: "traceback", Value: a.Value.String()})
-			continue
-		}
-		more = append(more, pyjson.Member{Key: a.Key, Value: jsonValue(a.Value)})
-	}
-	if more != nil {
-		o = append(o, pyjson.Member{Key: "extra", Value: more})
-	}
-	return pyjson.Append(nil, o)
-}
-
-func jsonValue(v slog.Value) any {
-	switch v.Kind() {
-	case slog.KindBool:
-		return v.Bool()
-	case slog.KindInt64:
-		return v.Int64()
-	case slog.KindFloat64:
-		return v.Float64()
-	}
-	return v.String()
-}

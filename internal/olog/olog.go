@@ -4,6 +4,7 @@ package olog
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/netip"
 
@@ -17,10 +18,15 @@ type Request struct {
 	GlobalID string // the caller's req-<uuid>
 	Addr     netip.Addr
 
-	User, UserDomain       string
+	User, UserDomain       string // ids
 	Project, ProjectDomain string
 	Domain                 string
-	System                 string
+	System                 string // "all"
+
+	// Names are for formats that ask for them, JSON and the journal.
+	UserName, UserDomainName       string
+	ProjectName, ProjectDomainName string
+	DomainName                     string
 }
 
 type requestKey struct{}
@@ -32,10 +38,22 @@ func WithRequest(ctx context.Context, r *Request) context.Context {
 
 // FromContext gives the request of a context; an empty one where none is.
 func FromContext(ctx context.Context) *Request {
-	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
+	if r := requestOf(ctx); r != noRequest {
 		return r
 	}
 	return &Request{}
+}
+
+var noRequest = &Request{} // read only
+
+func requestOf(ctx context.Context) *Request {
+	if ctx == nil {
+		return noRequest
+	}
+	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
+		return r
+	}
+	return noRequest
 }
 
 // NewRequestID makes an id of the form req-<uuid4>.
@@ -63,3 +81,21 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 
 // MarshalText hides the secret from encoders.
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// Options says how lines look.
+type Options struct {
+	JSON  bool // oslo.log's JSON, [DEFAULT] use_json
+	Debug bool // [DEFAULT] debug: lines below INFO too
+	PID   int  // the process id that lines carry
+}
+
+// New returns a handler that writes one record a call to w. Lines of
+// concurrent requests do not mix.
+func New(w io.Writer, o Options) slog.Handler {
+	c := Config{UseJSON: o.JSON, Debug: o.Debug, PID: o.PID, Stderr: w}
+	l, err := Open(c)
+	if err != nil {
+		panic("olog: " + err.Error()) // nothing in c can be wrong
+	}
+	return l.Handler()
+}

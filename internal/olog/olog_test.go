@@ -12,10 +12,13 @@ import (
 	"github.com/keystone-go/keystone-go/internal/olog"
 )
 
-// kolla is the shape by which kolla's fluentd takes a line of keystone.log
-// apart; a line that does not match is glued to the one before.
-var kolla = regexp.MustCompile(`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3} (?P<pid>\d+) (?P<level>[A-Z]+) (?P<logger>\S+) ` +
-	`\[(?:-|(?P<global>None|req-[0-9a-f-]{36}) (?P<req>None|req-[0-9a-f-]{36}) (?P<user>\S+) (?P<project>\S+) (?P<domain>\S+) (?P<system>\S+) (?P<udomain>\S+) (?P<pdomain>\S+))\] (?P<text>.*)$`)
+// How kolla's fluentd reads keystone.log: a line that firstLine does not match
+// is glued to the one before, and format takes the record apart.
+var (
+	firstLine = regexp.MustCompile(`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}.\d{3} \d+ \S+ \S+ \[.*\]`)
+	format    = regexp.MustCompile(`^(?P<Timestamp>\S+ \S+) (?P<Pid>\d+) (?P<log_level>\S+) (?P<python_module>\S+) (\[(?:None|req-)(?P<global_request_id>\S+)? ` +
+		`(?:None|req-)(?P<request_id>\S+) (?P<user_id>\S+) (?P<tenant_id>\S+) (?P<domain_id>\S+) (?P<system_scope>\S+) (?P<user_domain>\S+) (?P<project_domain>\S+)\])?(?P<Payload>.*)?$`)
+)
 
 func logged(t *testing.T, o olog.Options, f func(*slog.Logger)) string {
 	t.Helper()
@@ -34,10 +37,10 @@ func TestLineMatchesKolla(t *testing.T) {
 		req  *olog.Request
 		want map[string]string
 	}{
-		{"no request", nil, map[string]string{"pid": "42", "level": "WARNING", "logger": "keystone", "text": "hello k=v"}},
-		{"anonymous", bare, map[string]string{"global": "None", "req": bare.ID, "user": "-", "project": "-", "domain": "-", "system": "-", "udomain": "-", "pdomain": "-"}},
-		{"scoped", full, map[string]string{"global": full.GlobalID, "req": full.ID, "user": "u1", "project": "p1", "domain": "d1", "system": "all", "udomain": "default", "pdomain": "acme"}},
-		{"odd user", odd, map[string]string{"req": odd.ID, "project": "-"}},
+		{"no request", nil, map[string]string{"Pid": "42", "log_level": "WARNING", "python_module": "keystone.olog_test", "Payload": "[-] hello k=v"}},
+		{"anonymous", bare, map[string]string{"global_request_id": "", "request_id": bare.ID[4:], "user_id": "-", "tenant_id": "-", "domain_id": "-", "system_scope": "-", "user_domain": "-", "project_domain": "-", "Payload": " hello k=v"}},
+		{"scoped", full, map[string]string{"global_request_id": full.GlobalID[4:], "request_id": full.ID[4:], "user_id": "u1", "tenant_id": "p1", "domain_id": "d1", "system_scope": "all", "user_domain": "default", "project_domain": "acme"}},
+		{"odd user", odd, map[string]string{"request_id": odd.ID[4:], "user_id": `"cn=x_y__z\n"`, "tenant_id": "-"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -46,12 +49,12 @@ func TestLineMatchesKolla(t *testing.T) {
 				ctx = olog.WithRequest(ctx, c.req)
 			}
 			line := logged(t, olog.Options{}, func(l *slog.Logger) { l.WarnContext(ctx, "hello", "k", "v") })
-			m := kolla.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
-			if m == nil {
+			m := format.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+			if m == nil || !firstLine.MatchString(line) {
 				t.Fatalf("no match: %q", line)
 			}
 			for name, want := range c.want {
-				if got := m[kolla.SubexpIndex(name)]; got != want {
+				if got := m[format.SubexpIndex(name)]; got != want {
 					t.Errorf("%s: got %q, want %q in %q", name, got, want, line)
 				}
 			}
@@ -69,7 +72,7 @@ func TestLineCannotBeForged(t *testing.T) {
 		t.Fatalf("got %d lines: %q", len(lines), out)
 	}
 	for _, l := range lines[1:] {
-		if kolla.MatchString(l) {
+		if firstLine.MatchString(l) {
 			t.Errorf("a line of the stack looks like a record: %q", l)
 		}
 	}
@@ -91,19 +94,19 @@ func TestLevelsNamesGroups(t *testing.T) {
 func TestJSON(t *testing.T) {
 	req := &olog.Request{ID: olog.NewRequestID(), User: "u1"}
 	out := logged(t, olog.Options{JSON: true}, func(l *slog.Logger) {
-		l.ErrorContext(olog.WithRequest(t.Context(), req), "né\n", "n", 3, olog.Name("keystone.api"))
+		l.ErrorContext(olog.WithRequest(t.Context(), req), "né\n", "n", 3, olog.Name("keystone.api"), olog.Stack([]byte("a\nb")))
 	})
-	var got map[string]any
+	var got struct {
+		Message, Name, Levelname, Traceback, Filename string
+		Context                                       map[string]any
+		Extra                                         map[string]any
+	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil || strings.Count(out, "\n") != 1 {
 		t.Fatalf("%v in %q", err, out)
 	}
-	for k, want := range map[string]any{"message": "né\n", "name": "keystone.api", "levelname": "ERROR", "process": 42.0, "request_id": req.ID, "global_request_id": nil, "user_id": "u1", "project_id": nil} {
-		if got[k] != want {
-			t.Errorf("%s: got %v, want %v", k, got[k], want)
-		}
-	}
-	if extra, _ := got["extra"].(map[string]any); extra["n"] != 3.0 {
-		t.Errorf("extra: got %v", got["extra"])
+	if got.Message != "né\n" || got.Name != "keystone.api" || got.Levelname != "ERROR" || got.Traceback != "a\nb" || got.Filename != "olog_test.go" ||
+		got.Context["request_id"] != req.ID || got.Context["user"] != "u1" || got.Context["project"] != nil || got.Extra["n"] != 3.0 {
+		t.Errorf("got %+v", got)
 	}
 }
 
