@@ -15,35 +15,35 @@ type DefaultSection struct {
 	NotificationFormat         string   `ini:"notification_format" default:"cadf" choices:"basic,cadf" help:"shape of emitted events"`
 	NotificationOptOut         []string `ini:"notification_opt_out" kind:"multi" default:"identity.authenticate.success,identity.authenticate.pending" help:"event types not to emit (repeatable)"`
 	Debug                      bool     `ini:"debug" default:"False" effect:"yes" help:"log at the level DEBUG"`
-	LogConfigAppend            string   `ini:"log_config_append" was:"DEFAULT/log-config,DEFAULT/log_config" help:"Python logging config file"`
-	LogDateFormat              string   `ini:"log_date_format" default:"%Y-%m-%d %H:%M:%S" help:"form of the time in log lines, as strftime has it"`
+	LogConfigAppend            string   `ini:"log_config_append" was:"DEFAULT/log-config,DEFAULT/log_config" effect:"yes" help:"file of Python logging configuration: it decides all else about logs"`
+	LogDateFormat              string   `ini:"log_date_format" default:"%Y-%m-%d %H:%M:%S" effect:"yes" help:"form of the time in log lines, as strftime has it"`
 	LogFile                    string   `ini:"log_file" was:"DEFAULT/logfile" effect:"yes" help:"file to log to, in log_dir if that is set; unset, the log goes to stderr"`
 	LogDir                     string   `ini:"log_dir" was:"DEFAULT/logdir" effect:"yes" help:"folder of the log file"`
-	WatchLogFile               bool     `ini:"watch_log_file" default:"False" help:"reopen when rotated"`
-	UseSyslog                  bool     `ini:"use_syslog" default:"False" help:"log to syslog"`
-	UseJournal                 bool     `ini:"use_journal" default:"False" help:"log to journald"`
-	SyslogLogFacility          string   `ini:"syslog_log_facility" default:"LOG_USER" help:"syslog facility"`
+	WatchLogFile               bool     `ini:"watch_log_file" default:"False" effect:"yes" help:"see a rotation of the log file at the next line, not within a second"`
+	UseSyslog                  bool     `ini:"use_syslog" default:"False" effect:"yes" help:"log to syslog too"`
+	UseJournal                 bool     `ini:"use_journal" default:"False" effect:"yes" help:"log to journald, with fields"`
+	SyslogLogFacility          string   `ini:"syslog_log_facility" default:"LOG_USER" effect:"yes" help:"syslog facility"`
 	UseJSON                    bool     `ini:"use_json" default:"False" effect:"yes" help:"log in JSON, one object a line"`
 	UseStderr                  bool     `ini:"use_stderr" default:"False" effect:"yes" help:"log to stderr beside the file"`
 	UseEventlog                bool     `ini:"use_eventlog" default:"False" help:"Python log formatting: use eventlog"`
 	LogColor                   bool     `ini:"log_color" default:"False" help:"colours in log lines"`
-	LogRotateInterval          int      `ini:"log_rotate_interval" default:"1" help:"rotation interval"`
-	LogRotateIntervalType      string   `ini:"log_rotate_interval_type" default:"days" choices:"Seconds,Minutes,Hours,Days,Weekday,Midnight" anycase:"yes" help:"interval unit"`
-	MaxLogfileCount            int      `ini:"max_logfile_count" default:"30" help:"rotated files kept"`
-	MaxLogfileSizeMB           int      `ini:"max_logfile_size_mb" default:"200" help:"size per file"`
-	LogRotationType            string   `ini:"log_rotation_type" default:"none" choices:"interval,size,none" anycase:"yes" help:"built-in rotation"`
-	LoggingContextFormatString string   `ini:"logging_context_format_string" default:"%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s [%(global_request_id)s %(request_id)s %(user_identity)s] %(instance)s%(message)s" help:"Python log formatting: logging context format string"`
-	LoggingDefaultFormatString string   `ini:"logging_default_format_string" default:"%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s [-] %(instance)s%(message)s" help:"Python log formatting: logging default format string"`
-	LoggingDebugFormatSuffix   string   `ini:"logging_debug_format_suffix" default:"%(funcName)s %(pathname)s:%(lineno)d" help:"Python log formatting: logging debug format suffix"`
-	LoggingExceptionPrefix     string   `ini:"logging_exception_prefix" default:"%(asctime)s.%(msecs)03d %(process)d ERROR %(name)s %(instance)s" help:"Python log formatting: logging exception prefix"`
-	LoggingUserIdentityFormat  string   `ini:"logging_user_identity_format" default:"%(user)s %(project)s %(domain)s %(system_scope)s %(user_domain)s %(project_domain)s" help:"Python log formatting: logging user identity format"`
-	DefaultLogLevels           []string `ini:"default_log_levels" default:"amqp=WARN,boto=WARN,sqlalchemy=WARN,suds=INFO,oslo.messaging=INFO,oslo_messaging=INFO,iso8601=WARN,requests.packages.urllib3.connectionpool=WARN,urllib3.connectionpool=WARN,websocket=WARN,requests.packages.urllib3.util.retry=WARN,urllib3.util.retry=WARN,keystonemiddleware=WARN,routes.middleware=WARN,stevedore=WARN,taskflow=WARN,keystoneauth=WARN,oslo.cache=INFO,oslo_policy=INFO,dogpile.core.dogpile=INFO,dogpile=INFO,routes=INFO" help:"per Python logger levels"`
+	LogRotateInterval          int      `ini:"log_rotate_interval" default:"1" effect:"yes" help:"interval of log_rotation_type = interval; of weekdays, 0 is Monday"`
+	LogRotateIntervalType      string   `ini:"log_rotate_interval_type" default:"days" choices:"Seconds,Minutes,Hours,Days,Weekday,Midnight" anycase:"yes" effect:"yes" help:"unit of log_rotate_interval"`
+	MaxLogfileCount            int      `ini:"max_logfile_count" default:"30" effect:"yes" help:"rotated files to keep"`
+	MaxLogfileSizeMB           int      `ini:"max_logfile_size_mb" default:"200" effect:"yes" help:"size in MiB at which log_rotation_type = size rotates"`
+	LogRotationType            string   `ini:"log_rotation_type" default:"none" choices:"interval,size,none" anycase:"yes" effect:"yes" help:"rotate the log file by size, by interval, or leave it to others"`
+	LoggingContextFormatString string   `ini:"logging_context_format_string" default:"%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s [%(global_request_id)s %(request_id)s %(user_identity)s] %(instance)s%(message)s" effect:"yes" help:"form of a line inside a request"`
+	LoggingDefaultFormatString string   `ini:"logging_default_format_string" default:"%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s [-] %(instance)s%(message)s" effect:"yes" help:"form of a line outside of requests"`
+	LoggingDebugFormatSuffix   string   `ini:"logging_debug_format_suffix" default:"%(funcName)s %(pathname)s:%(lineno)d" effect:"yes" help:"what is added to lines of the level DEBUG"`
+	LoggingExceptionPrefix     string   `ini:"logging_exception_prefix" default:"%(asctime)s.%(msecs)03d %(process)d ERROR %(name)s %(instance)s" effect:"yes" help:"what stands before each line of a stack"`
+	LoggingUserIdentityFormat  string   `ini:"logging_user_identity_format" default:"%(user)s %(project)s %(domain)s %(system_scope)s %(user_domain)s %(project_domain)s" effect:"yes" help:"what %(user_identity)s stands for"`
+	DefaultLogLevels           []string `ini:"default_log_levels" default:"amqp=WARN,boto=WARN,sqlalchemy=WARN,suds=INFO,oslo.messaging=INFO,oslo_messaging=INFO,iso8601=WARN,requests.packages.urllib3.connectionpool=WARN,urllib3.connectionpool=WARN,websocket=WARN,requests.packages.urllib3.util.retry=WARN,urllib3.util.retry=WARN,keystonemiddleware=WARN,routes.middleware=WARN,stevedore=WARN,taskflow=WARN,keystoneauth=WARN,oslo.cache=INFO,oslo_policy=INFO,dogpile.core.dogpile=INFO,dogpile=INFO,routes=INFO" effect:"yes" help:"levels of loggers, name=LEVEL: those of this server are keystone and keystone.<package>"`
 	PublishErrors              bool     `ini:"publish_errors" default:"False" help:"Python log formatting: publish errors"`
 	InstanceFormat             string   `ini:"instance_format" default:"[instance: %(uuid)s] " help:"Python log formatting: instance format"`
 	InstanceUuidFormat         string   `ini:"instance_uuid_format" default:"[instance: %(uuid)s] " help:"Python log formatting: instance uuid format"`
-	RateLimitInterval          int      `ini:"rate_limit_interval" default:"0" help:"log rate limiting"`
-	RateLimitBurst             int      `ini:"rate_limit_burst" default:"0" help:"log rate limiting"`
-	RateLimitExceptLevel       string   `ini:"rate_limit_except_level" default:"CRITICAL" choices:"CRITICAL,ERROR,INFO,WARNING,DEBUG," help:"log rate limiting"`
+	RateLimitInterval          int      `ini:"rate_limit_interval" default:"0" effect:"yes" help:"seconds in which rate_limit_burst lines may be logged; 0 is without limit"`
+	RateLimitBurst             int      `ini:"rate_limit_burst" default:"0" effect:"yes" help:"lines that may be logged in rate_limit_interval; 0 is without limit"`
+	RateLimitExceptLevel       string   `ini:"rate_limit_except_level" default:"CRITICAL" choices:"CRITICAL,ERROR,INFO,WARNING,DEBUG," effect:"yes" help:"from this level on the limit drops nothing"`
 	FatalDeprecations          bool     `ini:"fatal_deprecations" default:"False" help:"Python log formatting: fatal deprecations"`
 	ExecutorThreadPoolSize     int      `ini:"executor_thread_pool_size" default:"64" was:"DEFAULT/rpc_thread_pool_size" help:"RPC setting, keystone has no RPC"`
 	RPCResponseTimeout         int      `ini:"rpc_response_timeout" default:"60" help:"RPC setting, keystone has no RPC"`
