@@ -1,12 +1,15 @@
 package db
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -56,7 +59,23 @@ func pgConfig(a address, c Config) (*pgxpool.Config, error) {
 	cfg.MaxConnLifetimeJitter = min(cfg.MaxConnLifetime/10, time.Hour)
 	cfg.MaxConnIdleTime = idleLimit
 	cfg.PingTimeout = c.ConnectTimeout
+	if cc.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
+		cfg.AfterConnect = planOnce
+	}
 	return cfg, nil
+}
+
+// planOnce has prepared statements planned at their first use and not five
+// times more: all of them look rows up by key, so their arguments change
+// nothing, and planning costs more than running them. A server that does not
+// know the setting (before 12) plans as it likes. As a start-up parameter it
+// would keep some poolers from letting us in.
+func planOnce(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, "set plan_cache_mode = force_generic_plan")
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused {
+		return nil
+	}
+	return err
 }
 
 // pgWords writes the address in libpq's keyword form, without the password,

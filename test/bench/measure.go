@@ -77,26 +77,35 @@ func (s *server) loginGates(turns int) ([]gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	var over []time.Duration
-	for range 4 * turns {
+	var bare, login []time.Duration
+	for range 6 * turns {
 		t := time.Now()
 		if err := bcrypt.CompareHashAndPassword(hash, []byte(password)); err != nil {
 			return nil, err
 		}
-		bare := time.Since(t)
+		bare = append(bare, time.Since(t))
 		t = time.Now()
 		if _, err := s.login(password); err != nil {
 			return nil, err
 		}
-		over = append(over, time.Since(t)-bare)
+		login = append(login, time.Since(t))
 	}
-	m := median(over)
+	// The lower quartile: the hash itself varies by more than what is measured.
+	over := quartile(login) - quartile(bare)
 	return []gate{{
 		name:   "one login ≤ bare bcrypt compare + 3 ms",
-		figure: fmt.Sprintf("+ %.2f ms (median of %d)", float64(m.Microseconds())/1000, len(over)),
-		ok:     m <= 3*time.Millisecond,
+		figure: fmt.Sprintf("+ %.2f ms (of %.0f ms, lower quartiles of %d)", ms(over), ms(quartile(bare)), len(login)),
+		ok:     over <= 3*time.Millisecond,
 	}}, nil
 }
+
+func quartile(v []time.Duration) time.Duration {
+	v = slices.Clone(v)
+	slices.Sort(v)
+	return v[len(v)/4]
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // decodeGates counts what decoding a token allocates.
 func (s *server) decodeGates() ([]gate, error) {
