@@ -15,10 +15,10 @@ type DefaultSection struct {
 	NotificationFormat         string   `ini:"notification_format" default:"cadf" choices:"basic,cadf" help:"shape of emitted events"`
 	NotificationOptOut         []string `ini:"notification_opt_out" kind:"multi" default:"identity.authenticate.success,identity.authenticate.pending" help:"event types not to emit (repeatable)"`
 	Debug                      bool     `ini:"debug" default:"False" effect:"yes" help:"log at the level DEBUG"`
-	LogConfigAppend            string   `ini:"log_config_append" was:"DEFAULT/log-config,DEFAULT/log_config" effect:"yes" help:"file of Python logging configuration: it decides all else about logs"`
+	LogConfigAppend            string   `ini:"log_config_append" dashed:"yes" was:"DEFAULT/log-config,DEFAULT/log_config" effect:"yes" help:"file of Python logging configuration: it decides all else about logs"`
 	LogDateFormat              string   `ini:"log_date_format" default:"%Y-%m-%d %H:%M:%S" effect:"yes" help:"form of the time in log lines, as strftime has it"`
-	LogFile                    string   `ini:"log_file" was:"DEFAULT/logfile" effect:"yes" help:"file to log to, in log_dir if that is set; unset, the log goes to stderr"`
-	LogDir                     string   `ini:"log_dir" was:"DEFAULT/logdir" effect:"yes" help:"folder of the log file"`
+	LogFile                    string   `ini:"log_file" dashed:"yes" was:"DEFAULT/logfile" effect:"yes" help:"file to log to, in log_dir if that is set; unset, the log goes to stderr"`
+	LogDir                     string   `ini:"log_dir" dashed:"yes" was:"DEFAULT/logdir" effect:"yes" help:"folder of the log file"`
 	WatchLogFile               bool     `ini:"watch_log_file" default:"False" effect:"yes" help:"see a rotation of the log file at the next line, not within a second"`
 	UseSyslog                  bool     `ini:"use_syslog" default:"False" effect:"yes" help:"log to syslog too"`
 	UseJournal                 bool     `ini:"use_journal" default:"False" effect:"yes" help:"log to journald, with fields"`

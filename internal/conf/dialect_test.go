@@ -3,6 +3,7 @@ package conf_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,6 +79,9 @@ func TestValues(t *testing.T) {
 		{" = $default_publisher_id\ndefault_publisher_id = a$$b $log_dir", "a$b /var/log"},
 		{" = ${auth.methods}", "['external', 'password', 'token', 'oauth1', 'mapped', 'application_credential', 'ec2credential']"},
 		{" = ${ldap.pool_retry_delay}", "0.1"},
+		{" = $logdir/x", "$logdir/x"},
+		{" = [$sql_connection]\n[database]\nconnection = not this", "[]"},
+		{" = $sql_connection\nsql_connection = this", "this"},
 	} {
 		c, err := load(t, "[DEFAULT]\nlog_dir = /var/log\nlog_file"+x.text)
 		if err != nil {
@@ -102,7 +106,8 @@ func TestTypes(t *testing.T) {
 	debug := func(c *conf.Config) any { return c.Default.Debug }
 	delay := func(c *conf.Config) any { return c.LDAP.PoolRetryDelay }
 	methods := func(c *conf.Config) any { return c.Auth.Methods }
-	dict := func(c *conf.Config) any { return c.DomainConfig.AdditionalSensitiveOptions }
+	dict := func(c *conf.Config) any { return c.ProfilerJaeger.ProcessTags }
+	lists := func(c *conf.Config) any { return c.DomainConfig.AdditionalSensitiveOptions }
 	endpoint := func(c *conf.Config) any { return c.Default.PublicEndpoint }
 	hash := func(c *conf.Config) any { return c.Identity.PasswordHashAlgorithm }
 	for _, x := range []struct {
@@ -115,6 +120,7 @@ func TestTypes(t *testing.T) {
 		{"[token]\nexpiration", expiration, "1_000", 1000},
 		{"[token]\nexpiration", expiration, "007", 7},
 		{"[token]\nexpiration", expiration, "+5", 5},
+		{"[token]\nexpiration", expiration, "３٦", 36},
 		{"[token]\nexpiration", expiration, "0x10", nil},
 		{"[token]\nexpiration", expiration, "1.0", nil},
 		{"[token]\nexpiration", expiration, "1e3", nil},
@@ -138,15 +144,28 @@ func TestTypes(t *testing.T) {
 		{"[auth]\nmethods", methods, "", []string{}},
 		{"[auth]\nmethods", methods, "a,,b,,", []string{"a", "", "b"}},
 		{"[auth]\nmethods", methods, `x, "a,b"`, []string{"x", `"a`, `b"`}},
-		{"[domain_config]\nadditional_sensitive_options", dict, "a:b, c : d:e", map[string]string{"a": "b", "c": "d:e"}},
-		{"[domain_config]\nadditional_sensitive_options", dict, "a,b:c", map[string]string{"a,b": "c"}},
-		{"[domain_config]\nadditional_sensitive_options", dict, "a:b,a:c", nil},
-		{"[domain_config]\nadditional_sensitive_options", dict, ":b", nil},
-		{"[domain_config]\nadditional_sensitive_options", dict, "a", nil},
+		{"[profiler_jaeger]\nprocess_tags", dict, "a:b, c : d:e", map[string]string{"a": "b", "c": "d:e"}},
+		{"[profiler_jaeger]\nprocess_tags", dict, "a,b:c", map[string]string{"a,b": "c"}},
+		{"[profiler_jaeger]\nprocess_tags", dict, "a:b,a:c", nil},
+		{"[profiler_jaeger]\nprocess_tags", dict, ":b", nil},
+		{"[profiler_jaeger]\nprocess_tags", dict, "a", nil},
+		{"[domain_config]\nadditional_sensitive_options", lists, "a:[b, c], d : []", map[string][]string{"a": {"b", "c"}, "d": {}}},
+		{"[domain_config]\nadditional_sensitive_options", lists, "a:b", nil},
+		{"[domain_config]\nadditional_sensitive_options", lists, "a:[b,c", nil},
 		{"[DEFAULT]\npublic_endpoint", endpoint, "https://[::1]:5000/identity", "https://[::1]:5000/identity"},
 		{"[DEFAULT]\npublic_endpoint", endpoint, "id.example.test:5000", nil},
 		{"[DEFAULT]\npublic_endpoint", endpoint, "http://", nil},
 		{"[DEFAULT]\npublic_endpoint", endpoint, "http://a b/", nil},
+		{"[DEFAULT]\npublic_endpoint", endpoint, "http://h/a b%zz\\", `http://h/a b%zz\`},
+		{"[DEFAULT]\npublic_endpoint", endpoint, "http://h/[x]", nil},
+		{"[DEFAULT]\npublic_endpoint", endpoint, "http://h/?[x]", "http://h/?[x]"},
+		{"[DEFAULT]\npublic_endpoint", endpoint, "http://256.1.1.1/", nil},
+		{"[DEFAULT]\npublic_endpoint", endpoint, "http://[::1%25eth0]/", "http://[::1%25eth0]/"},
+		{"[DEFAULT]\npublic_endpoint", endpoint, "http://[::1%eth0]/", nil},
+		{"[oslo_middleware_tracing]\notlp_endpoint", func(c *conf.Config) any { return c.OsloMiddlewareTracing.OTLPEndpoint }, "ftp://h", nil},
+		{"[saml]\nidp_entity_id", func(c *conf.Config) any { return c.SAML.IDPEntityID }, "http://" + strings.Repeat("h", 1018), nil},
+		{"[security_compliance]\nreport_invalid_password_hash", func(c *conf.Config) any { return c.SecurityCompliance.ReportInvalidPasswordHash }, "event,", []string{"event"}},
+		{"[security_compliance]\nreport_invalid_password_hash", func(c *conf.Config) any { return c.SecurityCompliance.ReportInvalidPasswordHash }, "event,log", nil},
 		{"[identity]\npassword_hash_algorithm", hash, "scrypt", "scrypt"},
 		{"[identity]\npassword_hash_algorithm", hash, "Scrypt", nil},
 		{"[identity]\npassword_hash_algorithm", hash, "argon2id", nil},

@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -27,6 +28,9 @@ func (l *loader) expand(text, section string) (string, error) {
 			return "$"
 		}
 		s, err := l.lookup(name, section)
+		if errors.Is(err, errLeft) {
+			return m
+		}
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -35,20 +39,18 @@ func (l *loader) expand(text, section string) (string, error) {
 	return out, failed
 }
 
+// errLeft: the reference stays as it is written.
+var errLeft = errors.New("left as it is")
+
 func (l *loader) lookup(name, section string) (string, error) {
-	o := l.table.byName[Name{section, name}]
-	if s, n, dotted := strings.Cut(name, "."); dotted {
-		o = l.table.byName[Name{s, n}]
-	}
-	if older := l.table.older[Name{section, name}]; o == nil && len(older) > 0 {
-		o = older[0]
-	}
-	if o == nil {
-		o = l.table.byName[Name{"DEFAULT", name}]
-	}
+	o := l.referred(name, section)
 	switch {
 	case o == nil:
 		return "", fmt.Errorf("$%s names no option; write $$ where a dollar is meant", name)
+	case o.Dashed && name != o.Option:
+		// oslo.config looks for it under the name with dashes, does not find
+		// it, and leaves the text.
+		return "", errLeft
 	case l.active[o.Name]:
 		return "", fmt.Errorf("$%s leads back to itself", name)
 	}
@@ -57,6 +59,35 @@ func (l *loader) lookup(name, section string) (string, error) {
 		return "", fmt.Errorf("$%s is not valid itself", name)
 	}
 	return pythonText(r.value), nil
+}
+
+// referred is the option that a reference means, nil if there is none.
+func (l *loader) referred(name, section string) *Option {
+	if s, n, dotted := strings.Cut(name, "."); dotted {
+		if s == "DEFAULT" {
+			return nil // which is no group of oslo.config's
+		}
+		return l.named(Name{s, n})
+	}
+	if o := l.named(Name{section, name}); o != nil {
+		return o
+	}
+	return l.named(Name{"DEFAULT", name})
+}
+
+// named finds an option by its name or an older one. By an older one oslo.config
+// reads it as if it stood in the section of that.
+func (l *loader) named(n Name) *Option {
+	if o := l.table.byName[n]; o != nil {
+		return o
+	}
+	older := l.table.older[n]
+	if len(older) == 0 {
+		return nil
+	}
+	o := *older[len(older)-1]
+	o.Section = n.Section
+	return &o
 }
 
 // pythonText is Python's str() of a typed value.
@@ -80,14 +111,20 @@ func pythonText(v any) string {
 		}
 		return "[" + strings.Join(quoted, ", ") + "]"
 	case map[string]string:
-		pairs := make([]string, 0, len(v))
-		for k, s := range v {
-			pairs = append(pairs, pythonQuote(k)+": "+pythonQuote(s))
-		}
-		slices.Sort(pairs)
-		return "{" + strings.Join(pairs, ", ") + "}"
+		return pythonDict(v, pythonQuote)
+	case map[string][]string:
+		return pythonDict(v, func(list []string) string { return pythonText(list) })
 	}
 	return fmt.Sprint(v)
+}
+
+func pythonDict[T any](v map[string]T, text func(T) string) string {
+	pairs := make([]string, 0, len(v))
+	for k, item := range v {
+		pairs = append(pairs, pythonQuote(k)+": "+text(item))
+	}
+	slices.Sort(pairs)
+	return "{" + strings.Join(pairs, ", ") + "}"
 }
 
 func pythonFloatText(f float64) string {
@@ -95,7 +132,7 @@ func pythonFloatText(f float64) string {
 	case math.IsNaN(f):
 		return "nan"
 	case math.IsInf(f, 0):
-		return strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "Inf", "inf", 1)
+		return map[bool]string{true: "inf", false: "-inf"}[f > 0]
 	}
 	s := strconv.FormatFloat(f, 'g', -1, 64)
 	if a := math.Abs(f); f == 0 || a >= 1e-4 && a < 1e16 {

@@ -12,7 +12,8 @@ import (
 // Kind is how the text of an option is read.
 type Kind string
 
-// The kinds of oslo.config's types that Keystone uses, and two of our own:
+// The kinds of oslo.config's types that Keystone uses (Lists is a dict of lists
+// in brackets), and two of our own:
 // Digits is a number written in digits alone, Prefixes a list of networks.
 const (
 	String   Kind = "string"
@@ -23,6 +24,7 @@ const (
 	List     Kind = "list"
 	Multi    Kind = "multi"
 	Dict     Kind = "dict"
+	Lists    Kind = "lists"
 	Digits   Kind = "digits"
 	Prefixes Kind = "prefixes"
 )
@@ -41,12 +43,16 @@ type Option struct {
 	Default    *string // nil: unset
 	Min, Max   *float64
 	Choices    []string
-	AnyCase    bool   // choices are compared without letter case
-	Was        []Name // older names, the first one preferred
-	Removal    string // since when Python Keystone means to drop it
-	Secret     bool   // never shown
-	Effect     string // "yes", "default" (only its default is served) or ""
-	When       string // a sibling that must be true for bounds and presence to matter
+	Items      []string // choices of a list's items
+	Schemes    []string // that a URL may have
+	MaxLength  int      // in characters; 0: any
+	AnyCase    bool     // choices are compared without letter case
+	Was        []Name   // older names, the first one preferred
+	Removal    string   // since when Python Keystone means to drop it
+	Secret     bool     // never shown
+	Dashed     bool     // oslo.log registers it as log-file, not log_file
+	Effect     string   // "yes", "default" (only its default is served) or ""
+	When       string   // a sibling that must be true for bounds and presence to matter
 	Sample     *string
 	Help       string
 	fieldIndex []int
@@ -106,6 +112,7 @@ func newOption(section string, f reflect.StructField) *Option {
 		AnyCase: f.Tag.Get("anycase") != "",
 		Removal: f.Tag.Get("removal"),
 		Secret:  f.Tag.Get("secret") != "",
+		Dashed:  f.Tag.Get("dashed") != "",
 		Effect:  f.Tag.Get("effect"),
 		When:    f.Tag.Get("when"),
 		Help:    f.Tag.Get("help"),
@@ -121,6 +128,15 @@ func newOption(section string, f reflect.StructField) *Option {
 	}
 	if c, ok := f.Tag.Lookup("choices"); ok {
 		o.Choices = strings.Split(c, ",")
+	}
+	if c, ok := f.Tag.Lookup("items"); ok {
+		o.Items = strings.Split(c, ",")
+	}
+	if c, ok := f.Tag.Lookup("schemes"); ok {
+		o.Schemes = strings.Split(c, ",")
+	}
+	if n := number(f, "maxlength"); n != nil {
+		o.MaxLength = int(*n)
 	}
 	if w := f.Tag.Get("was"); w != "" {
 		for old := range strings.SplitSeq(w, ",") {
@@ -153,6 +169,9 @@ func kindOf(f reflect.StructField) Kind {
 	case reflect.Slice:
 		return List
 	case reflect.Map:
+		if t.Elem().Kind() == reflect.Slice {
+			return Lists
+		}
 		return Dict
 	}
 	panic(fmt.Sprintf("conf: field %s has a type that no kind reads", f.Name))

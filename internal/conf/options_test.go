@@ -1,7 +1,9 @@
 package conf_test
 
 import (
+	"cmp"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,7 +60,7 @@ func compareOption(t *testing.T, key string, o *conf.Option, row map[string]stri
 	t.Helper()
 	kinds := map[string]conf.Kind{
 		"String": conf.String, "URI": conf.URI, "Integer": conf.Int, "Float": conf.Float,
-		"Boolean": conf.Bool, "List<String>": conf.List, "MultiString": conf.Multi, "Dict": conf.Dict,
+		"Boolean": conf.Bool, "List<String>": conf.List, "MultiString": conf.Multi, "Dict": conf.Dict, "Dict<List>": conf.Lists,
 	}
 	check := func(what, got, want string) {
 		t.Helper()
@@ -77,8 +79,15 @@ func compareOption(t *testing.T, key string, o *conf.Option, row map[string]stri
 	}
 	check("default", def, want)
 	check("min", bound(o.Min), strings.TrimSuffix(row["min"], ".0"))
-	check("max", bound(o.Max), strings.TrimSuffix(row["max"], ".0"))
-	check("choices", strings.Join(o.Choices, ","), row["choices"])
+	if o.Kind == conf.URI {
+		check("length", strconv.Itoa(o.MaxLength), cmp.Or(row["max"], "0"))
+	} else {
+		check("max", bound(o.Max), strings.TrimSuffix(row["max"], ".0"))
+	}
+	check("choices", strings.Join(slices.Concat(o.Choices, o.Items, o.Schemes), ","), row["choices"])
+	if o.Dashed && row["dashed"] == "" || !o.Dashed && row["dashed"] != "" && len(o.Was) > 0 {
+		t.Errorf("%s: registered with dashes: %v, want %q", key, o.Dashed, row["dashed"])
+	}
 	check("any letter case", strconv.FormatBool(o.AnyCase), strconv.FormatBool(row["any_case"] != ""))
 	check("for removal", o.Removal, row["removal"])
 	if row["secret"] != "" && !o.Secret {

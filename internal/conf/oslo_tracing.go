@@ -4,7 +4,7 @@ package conf
 type OsloMiddlewareTracing struct {
 	Enabled      bool    `ini:"enabled" default:"False" help:"tracing of Python's libraries"`
 	ServiceName  string  `ini:"service_name" help:"tracing of Python's libraries"`
-	OTLPEndpoint string  `ini:"otlp_endpoint" kind:"uri" default:"http://localhost:4318" help:"tracing of Python's libraries"`
+	OTLPEndpoint string  `ini:"otlp_endpoint" kind:"uri" schemes:"http,https" default:"http://localhost:4318" help:"tracing of Python's libraries"`
 	OTLPProtocol string  `ini:"otlp_protocol" default:"http/protobuf" choices:"http/protobuf,grpc" help:"tracing of Python's libraries"`
 	SamplingRate float64 `ini:"sampling_rate" default:"1.0" min:"0.0" max:"1.0" help:"tracing of Python's libraries"`
 	Insecure     bool    `ini:"insecure" default:"False" help:"tracing of Python's libraries"`

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // parse turns the text of one value into the type of its kind, as
@@ -24,15 +26,17 @@ func parse(o *Option, s string) (any, error) {
 	case Float:
 		return parseFloat(s)
 	case List:
-		return parseList(s), nil
+		return parseItems(o, s)
 	case Multi:
 		return parseList(s), nil // the default in the tag alone is read so
 	case Prefixes:
 		return parsePrefixes(s)
 	case Dict:
-		return parseDict(s)
+		return parseDict(s, func(v string) (string, error) { return v, nil })
+	case Lists:
+		return parseDict(s, parseBracketed)
 	case URI:
-		return parseURI(s)
+		return parseURI(o, s)
 	}
 	return parseString(o, s)
 }
@@ -68,7 +72,7 @@ var (
 )
 
 func parseInt(o *Option, s string) (any, error) {
-	s = strings.TrimFunc(s, isSpace)
+	s = asciiDigits(strings.TrimFunc(s, isSpace))
 	if s == "" {
 		return nil, nil
 	}
@@ -98,8 +102,23 @@ func parseDigits(o *Option, s string) (any, error) {
 	return int(n), nil
 }
 
+// asciiDigits writes the digits of other scripts, which Python reads too, as
+// those of ASCII.
+func asciiDigits(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c < utf8.RuneSelf || !unicode.Is(unicode.Nd, c) {
+			return c
+		}
+		zero := c // the digits of a script follow its zero
+		for unicode.Is(unicode.Nd, zero-1) && c-zero < 9 {
+			zero--
+		}
+		return '0' + c - zero
+	}, s)
+}
+
 func parseFloat(s string) (any, error) {
-	s = strings.TrimFunc(s, isSpace)
+	s = asciiDigits(strings.TrimFunc(s, isSpace))
 	if s == "" {
 		return nil, nil
 	}
@@ -125,48 +144,116 @@ func parseList(s string) []string {
 	return list
 }
 
-func parseDict(s string) (any, error) {
-	d := map[string]string{}
+// parseItems takes a list; where its items have choices each must be one.
+func parseItems(o *Option, s string) (any, error) {
+	list := parseList(s)
+	for _, item := range list {
+		if len(o.Items) > 0 && !slices.Contains(o.Items, item) {
+			return nil, fmt.Errorf("%q is not known; give a list of %s", item, strings.Join(o.Items, ", "))
+		}
+	}
+	return list, nil
+}
+
+// parseBracketed takes a list in brackets.
+func parseBracketed(s string) ([]string, error) {
+	s = strings.TrimRight(s, ",")
+	if !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") || len(s) < 2 {
+		return nil, fmt.Errorf("%q is not a list in brackets, such as [one, two]", s)
+	}
+	inner := s[1 : len(s)-1]
+	if inner == "" {
+		return []string{}, nil
+	}
+	list := strings.Split(inner, ",")
+	for i := range list {
+		list[i] = strings.TrimFunc(list[i], isSpace)
+	}
+	return list, nil
+}
+
+func parseDict[T any](s string, value func(string) (T, error)) (any, error) {
+	d := map[string]T{}
 	if s = strings.TrimFunc(s, isSpace); s == "" {
 		return d, nil
 	}
 	parts := strings.Split(s, ",")
 	for i := 0; i < len(parts); i++ {
-		pair := parts[i]
-		// A comma may stand inside a name: pieces are put together until a
-		// colon turns up.
-		for !strings.Contains(pair, ":") {
+		// A comma may stand inside a name or a value: pieces are put together
+		// until they make a pair.
+		name, v, err := parsePair(parts[i], value)
+		for pair := parts[i]; err != nil; {
 			if i++; i == len(parts) {
-				return nil, fmt.Errorf("%q is not a name:value pair; separate pairs by commas", pair)
+				return nil, err
 			}
 			pair += "," + parts[i]
+			name, v, err = parsePair(pair, value)
 		}
-		k, v, _ := strings.Cut(pair, ":")
-		k = strings.TrimFunc(k, isSpace)
-		if k == "" {
-			return nil, fmt.Errorf("%q has no name before the colon", pair)
+		if name == "" {
+			return nil, fmt.Errorf("%q has no name before the colon", parts[i])
 		}
-		if _, twice := d[k]; twice {
-			return nil, fmt.Errorf("the name %q stands twice", k)
+		if _, twice := d[name]; twice {
+			return nil, fmt.Errorf("the name %q stands twice", name)
 		}
-		d[k] = strings.TrimFunc(v, isSpace)
+		d[name] = v
 	}
 	return d, nil
 }
 
+func parsePair[T any](pair string, value func(string) (T, error)) (string, T, error) {
+	name, text, ok := strings.Cut(pair, ":")
+	if !ok {
+		var none T
+		return "", none, fmt.Errorf("%q is not a name:value pair; separate pairs by commas", pair)
+	}
+	v, err := value(strings.TrimFunc(text, isSpace))
+	return strings.TrimFunc(name, isSpace), v, err
+}
+
+// The parts of a URL as the package rfc3986 takes them, which oslo.config asks;
+// a path may be anything without brackets.
 var (
-	uriParts  = regexp.MustCompile(`^(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)`)
-	uriScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`)
-	uriHost   = regexp.MustCompile(`^(?:[^@]*@)?((?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]+(?:%25[A-Za-z0-9._~-]+)?\])(?::[0-9]*)?$`)
-	uriPath   = regexp.MustCompile(`^(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*$`)
+	uriParts     = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://([^\\/?#]+)[^?#\[\]]*(?:[?#]|$)`)
+	uriAuthority = regexp.MustCompile(`^(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+@)?((?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*|\[[^\]]*\])(?::[0-9]{0,5})?\n?$`)
+	uriLikeIPv4  = regexp.MustCompile(`^[0-9]{1,3}(?:\.[0-9]{1,3}){3}$`)
+	uriFuture    = regexp.MustCompile(`^v[0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+$`)
+	uriZone      = regexp.MustCompile(`^(?:[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+$`)
 )
 
-func parseURI(s string) (any, error) {
+func parseURI(o *Option, s string) (any, error) {
 	m := uriParts.FindStringSubmatch(s)
-	if m == nil || !uriScheme.MatchString(m[1]) || !uriHost.MatchString(m[2]) || !uriPath.MatchString(m[3]) {
+	if m == nil || !uriHost(m[2]) {
 		return nil, fmt.Errorf("%q is not a URL with scheme and host, such as https://id.example.org:5000", s)
 	}
+	if len(o.Schemes) > 0 && !slices.Contains(o.Schemes, m[1]) {
+		return nil, fmt.Errorf("the scheme %q is not known; give %s", m[1], strings.Join(o.Schemes, " or "))
+	}
+	if o.MaxLength > 0 && utf8.RuneCountInString(s) > o.MaxLength {
+		return nil, fmt.Errorf("the URL is longer than %d characters", o.MaxLength)
+	}
 	return s, nil
+}
+
+func uriHost(authority string) bool {
+	m := uriAuthority.FindStringSubmatch(authority)
+	if m == nil {
+		return false
+	}
+	host, bracketed := strings.CutPrefix(m[1], "[")
+	if !bracketed {
+		if uriLikeIPv4.MatchString(host) {
+			_, err := netip.ParseAddr(host)
+			return err == nil
+		}
+		return true
+	}
+	host = strings.TrimSuffix(host, "]")
+	if uriFuture.MatchString(host) {
+		return true
+	}
+	address, zone, zoned := strings.Cut(host, "%25")
+	_, err := netip.ParseAddr(address)
+	return err == nil && !strings.Contains(address, "%") && strings.Contains(address, ":") && (!zoned || uriZone.MatchString(zone))
 }
 
 // parsePrefixes takes networks as CIDRs; a single address is a network of one.

@@ -6,7 +6,7 @@ type SAML struct {
 	Xmlsec1Binary              string `ini:"xmlsec1_binary" default:"xmlsec1" help:"external signer; a Go server signs in process"`
 	Certfile                   string `ini:"certfile" default:"/etc/keystone/ssl/certs/signing_cert.pem" help:"certificate that goes with the SAML signing key"`
 	Keyfile                    string `ini:"keyfile" default:"/etc/keystone/ssl/private/signing_key.pem" help:"SAML signing key"`
-	IDPEntityID                string `ini:"idp_entity_id" kind:"uri" help:"entity id of this keystone as identity provider"`
+	IDPEntityID                string `ini:"idp_entity_id" kind:"uri" maxlength:"1024" help:"entity id of this keystone as identity provider"`
 	IDPSSOEndpoint             string `ini:"idp_sso_endpoint" kind:"uri" help:"SSO URL in the metadata"`
 	IDPLang                    string `ini:"idp_lang" default:"en" help:"metadata language"`
 	IDPOrganizationName        string `ini:"idp_organization_name" default:"SAML Identity Provider" help:"metadata organisation name"`

@@ -151,7 +151,7 @@ func fileText(v any) string {
 		return strconv.FormatBool(v)
 	case []string:
 		return strings.Join(v, ",")
-	case map[string]string:
+	case map[string]string, map[string][]string:
 		return strings.Trim(strings.ReplaceAll(pythonText(v), "'", ""), "{}")
 	}
 	return pythonText(v)

@@ -11,7 +11,7 @@ type SecurityCompliance struct {
 	PasswordRegex                                        string   `ini:"password_regex" effect:"yes" help:"pattern, as Python writes them, that a new password must match"`
 	PasswordRegexDescription                             string   `ini:"password_regex_description" effect:"yes" help:"what users are told when it does not"`
 	ChangePasswordUponFirstUse                           bool     `ini:"change_password_upon_first_use" default:"False" effect:"yes" help:"a password set by an administrator is good for one change only"`
-	ReportInvalidPasswordHash                            []string `ini:"report_invalid_password_hash" default:"" help:"send an HMAC of wrong passwords to the event channel"`
+	ReportInvalidPasswordHash                            []string `ini:"report_invalid_password_hash" items:"event" default:"" help:"send an HMAC of wrong passwords to the event channel"`
 	InvalidPasswordHashSecretKey                         string   `ini:"invalid_password_hash_secret_key" secret:"yes" help:"key of that HMAC"`
 	InvalidPasswordHashFunction                          string   `ini:"invalid_password_hash_function" default:"sha256" help:"hash of that HMAC"`
 	InvalidPasswordHashMaxChars                          *int     `ini:"invalid_password_hash_max_chars" min:"1" help:"cut that HMAC to so many characters"`

@@ -31,7 +31,8 @@ COMMAND_LINE = ('config_dir', 'config_file', 'config_source', 'shell_completion'
 # Their defaults are taken from the machine.
 OF_THE_MACHINE = ('hostname', 'processname')
 
-COLUMNS = ('section', 'name', 'type', 'default', 'min', 'max', 'choices', 'any_case', 'older', 'removal', 'secret')
+COLUMNS = ('section', 'name', 'type', 'default', 'min', 'max', 'choices', 'any_case', 'older', 'removal', 'secret',
+           'dashed')
 
 
 def entry_points(group):
@@ -76,6 +77,8 @@ def kind(option):
         return 'MultiString'
     if isinstance(option.type, types.List):
         return f'List<{type(option.type.item_type).__name__}>'
+    if isinstance(option.type, types.Dict) and isinstance(option.type.value_type, types.List):
+        return 'Dict<List>'
     return type(option.type).__name__
 
 
@@ -89,7 +92,15 @@ def default_text(default):
 
 def bound(option, name):
     value = getattr(option.type, name, None)
+    if name == 'max' and value is None:
+        value = getattr(option.type, 'max_length', None) or None
     return '' if value is None else str(value)
+
+
+def choices(option):
+    of = getattr(option.type, 'item_type', option.type)
+    listed = getattr(of, 'choices', None) or getattr(of, 'schemes', None) or ()
+    return ','.join(str(choice) for choice in listed)
 
 
 def row(section, option):
@@ -99,9 +110,10 @@ def row(section, option):
     older = (f'{old.group or section}/{old.name or option.dest}' for old in option.deprecated_opts)
     return (section, option.dest, kind(option), default_text(option.default),
             bound(option, 'min'), bound(option, 'max'),
-            ','.join(str(choice) for choice in getattr(option.type, 'choices', None) or ()),
+            choices(option),
             'yes' if getattr(option.type, 'ignore_case', False) else '',
-            ','.join(older), removal, 'yes' if option.secret else '')
+            ','.join(older), removal, 'yes' if option.secret else '',
+            'yes' if '-' in option.name else '')
 
 
 def add_retired(known, table):
@@ -127,7 +139,7 @@ def retired(r, older):
     if number:
         low, high = (number(r[b]) if r[b] else None for b in ('min', 'max'))
         of = (types.Integer if number is int else types.Float)(min=low, max=high)
-        default = number(default)
+        default = None if default is None else number(default)
     elif r['type'] == 'Boolean':
         of, default = types.Boolean(), default == 'True'
     else:
