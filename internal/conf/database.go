@@ -11,7 +11,7 @@ type Database struct {
 	SynchronousReader      bool   `ini:"synchronous_reader" default:"True" help:"wait for the read replica to have caught up"`
 	MysqlSQLMode           string `ini:"mysql_sql_mode" default:"TRADITIONAL" help:"MySQL only"`
 	MysqlWsrepSyncWait     *int   `ini:"mysql_wsrep_sync_wait" help:"Galera only"`
-	MysqlEnableNDB         bool   `ini:"mysql_enable_ndb" default:"False" help:"MySQL cluster"`
+	MysqlEnableNDB         bool   `ini:"mysql_enable_ndb" gone:"yes" default:"False" help:"MySQL cluster"`
 	ConnectionRecycleTime  int    `ini:"connection_recycle_time" default:"3600" effect:"yes" help:"seconds after which a connection is replaced"`
 	MaxPoolSize            int    `ini:"max_pool_size" default:"5" effect:"yes" help:"connections kept open"`
 	MaxRetries             int    `ini:"max_retries" default:"10" was:"DEFAULT/sql_max_retries,DATABASE/sql_max_retries" help:"connect tries at start"`

@@ -19,13 +19,13 @@ type DefaultSection struct {
 	LogDateFormat              string   `ini:"log_date_format" default:"%Y-%m-%d %H:%M:%S" effect:"yes" help:"form of the time in log lines, as strftime has it"`
 	LogFile                    string   `ini:"log_file" dashed:"yes" was:"DEFAULT/logfile" effect:"yes" help:"file to log to, in log_dir if that is set; unset, the log goes to stderr"`
 	LogDir                     string   `ini:"log_dir" dashed:"yes" was:"DEFAULT/logdir" effect:"yes" help:"folder of the log file"`
-	WatchLogFile               bool     `ini:"watch_log_file" default:"False" effect:"yes" help:"see a rotation of the log file at the next line, not within a second"`
+	WatchLogFile               bool     `ini:"watch_log_file" gone:"yes" default:"False" effect:"yes" help:"see a rotation of the log file at the next line, not within a second"`
 	UseSyslog                  bool     `ini:"use_syslog" default:"False" effect:"yes" help:"log to syslog too"`
 	UseJournal                 bool     `ini:"use_journal" default:"False" effect:"yes" help:"log to journald, with fields"`
 	SyslogLogFacility          string   `ini:"syslog_log_facility" default:"LOG_USER" effect:"yes" help:"syslog facility"`
 	UseJSON                    bool     `ini:"use_json" default:"False" effect:"yes" help:"log in JSON, one object a line"`
 	UseStderr                  bool     `ini:"use_stderr" default:"False" effect:"yes" help:"log to stderr beside the file"`
-	UseEventlog                bool     `ini:"use_eventlog" default:"False" help:"Python log formatting: use eventlog"`
+	UseEventlog                bool     `ini:"use_eventlog" gone:"yes" default:"False" help:"Python log formatting: use eventlog"`
 	LogColor                   bool     `ini:"log_color" default:"False" help:"colours in log lines"`
 	LogRotateInterval          int      `ini:"log_rotate_interval" default:"1" effect:"yes" help:"interval of log_rotation_type = interval; of weekdays, 0 is Monday"`
 	LogRotateIntervalType      string   `ini:"log_rotate_interval_type" default:"days" choices:"Seconds,Minutes,Hours,Days,Weekday,Midnight" anycase:"yes" effect:"yes" help:"unit of log_rotate_interval"`
@@ -49,8 +49,8 @@ type DefaultSection struct {
 	RPCResponseTimeout         int      `ini:"rpc_response_timeout" default:"60" help:"RPC setting, keystone has no RPC"`
 	TransportURL               string   `ini:"transport_url" default:"rabbit://" secret:"yes" help:"broker URL fallback"`
 	ControlExchange            string   `ini:"control_exchange" default:"keystone" help:"exchange name (keystone)"`
-	PydevDebugHost             string   `ini:"pydev_debug_host" removal:"since Stein" help:"remote debugger of Python"`
-	PydevDebugPort             *int     `ini:"pydev_debug_port" min:"0" max:"65535" removal:"since Stein" help:"remote debugger of Python"`
-	StandardThreads            bool     `ini:"standard_threads" default:"False" removal:"since Stein" help:"threads of Python"`
+	PydevDebugHost             string   `ini:"pydev_debug_host" gone:"yes" removal:"since Stein" help:"remote debugger of Python"`
+	PydevDebugPort             *int     `ini:"pydev_debug_port" gone:"yes" min:"0" max:"65535" removal:"since Stein" help:"remote debugger of Python"`
+	StandardThreads            bool     `ini:"standard_threads" gone:"yes" default:"False" removal:"since Stein" help:"threads of Python"`
 	RPCPingEnabled             bool     `ini:"rpc_ping_enabled" default:"False" help:"RPC setting, keystone has no RPC"`
 }

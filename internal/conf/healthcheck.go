@@ -2,7 +2,7 @@ package conf
 
 // Healthcheck is the section [healthcheck]: the answer of /healthcheck (oslo.middleware).
 type Healthcheck struct {
-	Path                  string   `ini:"path" default:"/healthcheck" removal:"yes" help:"path (keystone mounts at /healthcheck anyway)"`
+	Path                  string   `ini:"path" gone:"yes" default:"/healthcheck" removal:"yes" help:"path (keystone mounts at /healthcheck anyway)"`
 	Detailed              bool     `ini:"detailed" default:"False" help:"verbose answer"`
 	Backends              []string `ini:"backends" default:"" help:"checks to run"`
 	DisableByFilePath     string   `ini:"disable_by_file_path" help:"file whose presence makes it answer 503"`

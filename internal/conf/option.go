@@ -48,6 +48,7 @@ type Option struct {
 	MaxLength  int      // in characters; 0: any
 	AnyCase    bool     // choices are compared without letter case
 	Was        []Name   // older names, the first one preferred
+	Gone       bool     // earlier releases had it, the newest has not
 	Removal    string   // since when Python Keystone means to drop it
 	Secret     bool     // never shown
 	Dashed     bool     // oslo.log registers it as log-file, not log_file
@@ -112,6 +113,7 @@ func newOption(section string, f reflect.StructField) *Option {
 		AnyCase: f.Tag.Get("anycase") != "",
 		Removal: f.Tag.Get("removal"),
 		Secret:  f.Tag.Get("secret") != "",
+		Gone:    f.Tag.Get("gone") != "",
 		Dashed:  f.Tag.Get("dashed") != "",
 		Effect:  f.Tag.Get("effect"),
 		When:    f.Tag.Get("when"),

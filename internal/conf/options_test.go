@@ -24,13 +24,14 @@ func TestOptionsEqualPython(t *testing.T) {
 			ours[o.Section+"/"+o.Option] = o
 		}
 	}
-	retiredNames := map[string]string{}
+	retiredNames, gone := map[string]string{}, map[string]bool{}
 	rows := readTSV(t, testdata+"config.tsv")
 	for _, row := range readTSV(t, testdata+"retired.tsv") {
 		if row["type"] == "" {
 			retiredNames[row["section"]+"/"+row["name"]] = row["older"]
 		} else {
 			rows = append(rows, row)
+			gone[row["section"]+"/"+row["name"]] = true
 		}
 	}
 	for _, row := range rows {
@@ -44,6 +45,9 @@ func TestOptionsEqualPython(t *testing.T) {
 		row["older"] = strings.Trim(row["older"]+","+retiredNames[key], ",")
 		delete(retiredNames, key)
 		compareOption(t, key, o, row)
+		if o.Gone != gone[key] {
+			t.Errorf("%s: tagged as gone: %v, want %v", key, o.Gone, gone[key])
+		}
 	}
 	for key := range ours {
 		t.Errorf("%s: Python has no such option", key)

@@ -4,9 +4,9 @@ package conf
 type OsloMessagingKafka struct {
 	KafkaMaxFetchBytes   int     `ini:"kafka_max_fetch_bytes" default:"1048576" help:"messaging driver setting"`
 	KafkaConsumerTimeout float64 `ini:"kafka_consumer_timeout" default:"1.0" help:"messaging driver setting"`
-	PoolSize             int     `ini:"pool_size" default:"10" removal:"yes" help:"messaging driver setting"`
-	ConnPoolMinSize      int     `ini:"conn_pool_min_size" default:"2" removal:"yes" help:"messaging driver setting"`
-	ConnPoolTTL          int     `ini:"conn_pool_ttl" default:"1200" removal:"yes" help:"messaging driver setting"`
+	PoolSize             int     `ini:"pool_size" gone:"yes" default:"10" removal:"yes" help:"messaging driver setting"`
+	ConnPoolMinSize      int     `ini:"conn_pool_min_size" gone:"yes" default:"2" removal:"yes" help:"messaging driver setting"`
+	ConnPoolTTL          int     `ini:"conn_pool_ttl" gone:"yes" default:"1200" removal:"yes" help:"messaging driver setting"`
 	ConsumerGroup        string  `ini:"consumer_group" default:"oslo_messaging_consumer" help:"messaging driver setting"`
 	ProducerBatchTimeout float64 `ini:"producer_batch_timeout" default:"0.0" help:"messaging driver setting"`
 	ProducerBatchSize    int     `ini:"producer_batch_size" default:"16384" help:"messaging driver setting"`

@@ -11,7 +11,7 @@ type OsloMessagingRabbit struct {
 	SSLCAFile                        string  `ini:"ssl_ca_file" default:"" was:"oslo_messaging_rabbit/kombu_ssl_ca_certs" help:"RabbitMQ client setting (only when events go to a broker)"`
 	SSLEnforceHostnameVerification   bool    `ini:"ssl_enforce_hostname_verification" default:"True" removal:"yes" help:"RabbitMQ client setting (only when events go to a broker)"`
 	SSLEnforceFIPSMode               bool    `ini:"ssl_enforce_fips_mode" default:"False" removal:"yes" help:"RabbitMQ client setting (only when events go to a broker)"`
-	HeartbeatInPthread               bool    `ini:"heartbeat_in_pthread" default:"False" help:"RabbitMQ client setting (only when events go to a broker)"`
+	HeartbeatInPthread               bool    `ini:"heartbeat_in_pthread" gone:"yes" default:"False" help:"RabbitMQ client setting (only when events go to a broker)"`
 	KombuReconnectDelay              float64 `ini:"kombu_reconnect_delay" default:"1.0" min:"0.0" max:"4.5" was:"DEFAULT/kombu_reconnect_delay" help:"RabbitMQ client setting (only when events go to a broker)"`
 	KombuReconnectSplay              float64 `ini:"kombu_reconnect_splay" default:"0.0" min:"0.0" help:"RabbitMQ client setting (only when events go to a broker)"`
 	KombuCompression                 string  `ini:"kombu_compression" help:"RabbitMQ client setting (only when events go to a broker)"`

@@ -3,7 +3,7 @@ package conf
 // OsloPolicy is the section [oslo_policy]: the files that override the default rules.
 type OsloPolicy struct {
 	EnforceNewDefaults       bool     `ini:"enforce_new_defaults" default:"True" effect:"yes" help:"leave the deprecated default rules out"`
-	EnforceScope             bool     `ini:"enforce_scope" default:"True" effect:"default" help:"refuse tokens of a scope that a rule is not for; newer releases of Python Keystone always do"`
+	EnforceScope             bool     `ini:"enforce_scope" gone:"yes" default:"True" effect:"default" help:"refuse tokens of a scope that a rule is not for; newer releases of Python Keystone always do"`
 	PolicyFile               string   `ini:"policy_file" default:"policy.yaml" effect:"yes" help:"file of overriding rules, YAML or JSON, looked for beside the configuration"`
 	PolicyDefaultRule        string   `ini:"policy_default_rule" default:"default" effect:"yes" help:"rule that is asked where a name is unknown"`
 	PolicyDirs               []string `ini:"policy_dirs" kind:"multi" default:"policy.d" effect:"yes" help:"folder of further files of rules"`
