@@ -54,10 +54,15 @@ func (f folder) path(name string) string { return filepath.Join(string(f), name)
 func (p *program) dev(ctx context.Context, state folder, address string) error {
 	ctx, cancel := p.untilSignal(ctx)
 	defer cancel()
+	control, stop := p.controls()
+	defer stop()
 	if err := state.configure(address); err != nil {
 		return fmt.Errorf("make the state folder: %w", err)
 	}
-	cfg, err := conf.Load(conf.Sources{Files: []string{state.path("keystone.conf")}, Env: p.env, Set: append(p.given(), listenOn(address))})
+	load := func() (*conf.Config, error) {
+		return conf.Load(conf.Sources{Files: []string{state.path("keystone.conf")}, Env: p.env, Set: append(p.given(), listenOn(address))})
+	}
+	cfg, err := load()
 	if err != nil {
 		return err
 	}
@@ -67,7 +72,7 @@ func (p *program) dev(ctx context.Context, state folder, address string) error {
 	}
 	defer end()
 	notes(ctx, slog.Default(), cfg)
-	s, err := openSockets(ctx, cfg.KeystoneGo)
+	s, err := p.openSockets(ctx, cfg.KeystoneGo)
 	if err != nil {
 		return err
 	}
@@ -76,12 +81,13 @@ func (p *program) dev(ctx context.Context, state folder, address string) error {
 		return errors.Join(err, s.close())
 	}
 	defer d.Close()
-	app, err := wire.Build(ctx, cfg, wire.Options{DB: d})
+	server := &daemon{program: p, load: load, options: wire.Options{DB: d}}
+	app, err := wire.Build(ctx, cfg, server.options)
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
 	p.welcome(state, s)
-	return p.answer(ctx, cfg, app, s)
+	return server.answer(ctx, cfg, app, s, control)
 }
 
 func listenOn(address string) conf.Given {

@@ -25,7 +25,8 @@ type program struct {
 	in      io.Reader
 	out     io.Writer
 	err     io.Writer
-	signals <-chan os.Signal
+	signals <-chan os.Signal // the ones to end by
+	control <-chan os.Signal // SIGHUP and SIGUSR1; nil: the process's own
 
 	log      *olog.Log   // once the configuration is read
 	stopping time.Time   // when the first signal came

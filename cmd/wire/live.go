@@ -18,7 +18,6 @@ type Live struct {
 type generation struct {
 	app   *App
 	users atomic.Int64
-	ended func()
 }
 
 func newGeneration(app *App) *generation {
@@ -61,23 +60,14 @@ func (l *Live) release(g *generation) {
 	if g.users.Add(-1) > 0 {
 		return
 	}
-	l.ending.Go(func() {
-		g.app.Close()
-		if g.ended != nil {
-			g.ended()
-		}
-	})
+	l.ending.Go(g.app.Close)
 }
 
 // Swap makes app, which Build made with the current one Before it, the current
-// one. The one before ends when its last request is answered; ended is called
-// then and may be nil.
-func (l *Live) Swap(app *App, ended func()) {
+// one. The one before ends when its last request is answered.
+func (l *Live) Swap(app *App) {
 	app.face.app.Store(app)
-	g := l.current.Load()
-	g.ended = ended
-	l.current.Store(newGeneration(app))
-	l.release(g)
+	l.release(l.current.Swap(newGeneration(app)))
 }
 
 // Close ends the current App, in use or not, and waits for those before it

@@ -9,6 +9,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/internal/passhash"
+	"github.com/keystone-go/keystone-go/internal/pycache"
 )
 
 // metrics makes the registry and the admin listener's answers, or takes those
@@ -45,7 +46,13 @@ func (f *face) sources(now func() time.Time) ops.Sources {
 		},
 		Limiters: f.limiters,
 		Keys:     func() []ops.Keys { return f.keys(now()) },
-		Version:  version, Revision: revision, GoVersion: runtime.Version(),
+		Caches: func() pycache.Stats {
+			if a := f.app.Load(); a != nil {
+				return a.caches.Stats()
+			}
+			return pycache.Stats{}
+		},
+		Version: version, Revision: revision, GoVersion: runtime.Version(),
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/internal/passhash"
+	"github.com/keystone-go/keystone-go/internal/pycache"
 	"github.com/keystone-go/keystone-go/internal/rules"
 	"github.com/keystone-go/keystone-go/internal/uuid"
 	"github.com/keystone-go/keystone-go/lockout"
@@ -60,6 +61,7 @@ type App struct {
 	Warnings []string
 
 	tokens tokens
+	caches *pycache.Caches
 	parts  map[string]*part
 	face   *face
 	closed sync.Once
@@ -93,7 +95,7 @@ func Build(ctx context.Context, cfg *conf.Config, o Options) (app *App, err erro
 			b.app.Close()
 		}
 	}()
-	for _, step := range []func(context.Context) error{b.limits, b.keys, b.metrics, b.database, b.hashing, b.services, b.api} {
+	for _, step := range []func(context.Context) error{b.limits, b.keys, b.metrics, b.database, b.caches, b.hashing, b.services, b.api} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -112,11 +114,15 @@ type builder struct {
 	tokens  tokens
 	engine  db.Dialect
 	stats   *ops.Metrics
+	// unwatched is App.DB, with writes that empty no cache.
+	unwatched db.DB
 }
 
 func (b *builder) limits(context.Context) error {
 	p := b.cfg.RateLimitTrustedProxies
-	clients, err := clientaddr.New(clientaddr.Config{Header: p.TrustedHeader, Trusted: p.TrustedProxies})
+	clients, err := clientaddr.New(clientaddr.Config{
+		Header: p.TrustedHeader, Trusted: p.TrustedProxies, PeerLocal: b.cfg.KeystoneGo.SocketPeer == "local",
+	})
 	if err != nil {
 		return fmt.Errorf("[rate_limit_trusted_proxies]: %w", err)
 	}
@@ -187,7 +193,7 @@ func (b *builder) services(context.Context) error {
 	b.app.Users = NewUsers(b.cfg, b.app.DB, b.app.Hasher, b.Now)
 	sec := b.cfg.SecurityCompliance
 	password := method.Password{
-		DB: b.app.DB, Hasher: b.app.Hasher, Limit: b.app.Limits.UserAuth, IdleDays: sec.DisableUserAccountDaysInactive, Now: b.Now,
+		DB: b.unwatched, Hasher: b.app.Hasher, Limit: b.app.Limits.UserAuth, IdleDays: sec.DisableUserAccountDaysInactive, Now: b.Now,
 		Guard: lockout.Guard{
 			Policy: lockout.Policy{Attempts: sec.LockoutFailureAttempts, Duration: seconds(sec.LockoutDuration)},
 			Now:    b.Now,

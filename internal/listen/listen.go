@@ -6,31 +6,31 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
-	"net/http"
 	"os"
+	"os/user"
+	"strconv"
 	"strings"
-	"time"
+	"syscall"
 )
 
-// Limits of every server. Idle connections outlive the 60 seconds of the usual
-// balancer, which otherwise sends a request into a closing connection.
-const (
-	headerTime  = 10 * time.Second
-	readTime    = time.Minute // a whole request; bodies are small
-	idleTime    = 75 * time.Second
-	headerBytes = 64 << 10
-)
+// Unix says who may connect to unix sockets: their mode, and a group's name or
+// number, "" for the process's own.
+type Unix struct {
+	Mode  fs.FileMode
+	Group string
+}
 
-// socketMode lets the web server's group connect to a unix socket.
-const socketMode = 0o660
+// IsUnix reports whether an address is a unix socket's.
+func IsUnix(address string) bool { return strings.HasPrefix(address, unixPrefix) }
+
+const unixPrefix = "unix:"
 
 // Open opens a listener: ":5000", "127.0.0.1:5000", "[::1]:5000", or
 // "unix:/run/keystone/api.sock". A unix socket that nobody listens on any more
 // is replaced.
-func Open(ctx context.Context, address string) (net.Listener, error) {
-	path, isUnix := strings.CutPrefix(address, "unix:")
+func Open(ctx context.Context, address string, u Unix) (net.Listener, error) {
+	path, isUnix := strings.CutPrefix(address, unixPrefix)
 	var lc net.ListenConfig
 	if !isUnix {
 		l, err := lc.Listen(ctx, "tcp", address)
@@ -42,14 +42,53 @@ func Open(ctx context.Context, address string) (net.Listener, error) {
 	if err := clearSocket(ctx, path); err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
-	l, err := lc.Listen(ctx, "unix", path)
+	l, err := u.listen(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
-	if err := os.Chmod(path, socketMode); err != nil {
-		return nil, errors.Join(fmt.Errorf("listen on %s: %w", address, err), l.Close())
+	return l, nil
+}
+
+// listen makes the socket for its owner alone at first, so that nobody
+// connects who may not in the end.
+func (u Unix) listen(ctx context.Context, path string) (net.Listener, error) {
+	gid := -1
+	if u.Group != "" {
+		var err error
+		if gid, err = groupID(u.Group); err != nil {
+			return nil, err
+		}
+	}
+	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+		var failed error
+		err := c.Control(func(fd uintptr) { failed = syscall.Fchmod(int(fd), 0o600) })
+		return errors.Join(err, failed)
+	}}
+	l, err := lc.Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if gid >= 0 {
+		err = os.Chown(path, -1, gid)
+	}
+	if err == nil {
+		err = os.Chmod(path, u.Mode)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+func groupID(name string) (int, error) {
+	if g, err := user.LookupGroup(name); err == nil {
+		name = g.Gid
+	}
+	gid, err := strconv.Atoi(name)
+	if err != nil || gid < 0 {
+		return 0, fmt.Errorf("there is no group %q", name)
+	}
+	return gid, nil
 }
 
 // clearSocket removes a socket that an ended process left behind.
@@ -71,10 +110,10 @@ func clearSocket(ctx context.Context, path string) error {
 }
 
 // OpenAll opens every address, or none.
-func OpenAll(ctx context.Context, addresses []string) ([]net.Listener, error) {
+func OpenAll(ctx context.Context, addresses []string, u Unix) ([]net.Listener, error) {
 	var out []net.Listener
 	for _, a := range addresses {
-		l, err := Open(ctx, a)
+		l, err := Open(ctx, a, u)
 		if err != nil {
 			for _, l := range out {
 				err = errors.Join(err, l.Close())
@@ -84,49 +123,4 @@ func OpenAll(ctx context.Context, addresses []string) ([]net.Listener, error) {
 		out = append(out, l)
 	}
 	return out, nil
-}
-
-// Server answers HTTP on listeners until it is shut down.
-type Server struct {
-	http *http.Server
-}
-
-// NewServer makes a server with limits on everything that a client may draw
-// out. What net/http has to say goes to the log at DEBUG: it is about clients'
-// broken connections.
-func NewServer(h http.Handler, log *slog.Logger) *Server {
-	return &Server{http: &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: headerTime,
-		ReadTimeout:       readTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    headerBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}}
-}
-
-// Serve answers on the listeners until Shutdown, and then returns nil; a
-// listener that fails ends all of them.
-func (s *Server) Serve(listeners ...net.Listener) error {
-	ended := make(chan error, len(listeners))
-	for _, l := range listeners {
-		go func() { ended <- s.http.Serve(l) }()
-	}
-	var first error
-	for range listeners {
-		if err := <-ended; !errors.Is(err, http.ErrServerClosed) && first == nil {
-			first = err
-			_ = s.http.Close()
-		}
-	}
-	return first
-}
-
-// Shutdown stops accepting and waits for the requests under way until ctx
-// ends; then it cuts them off.
-func (s *Server) Shutdown(ctx context.Context) error {
-	if err := s.http.Shutdown(ctx); err != nil {
-		return errors.Join(err, s.http.Close())
-	}
-	return nil
 }

@@ -19,9 +19,12 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
+// own lets a group connect to unix sockets.
+var own = listen.Unix{Mode: 0o660}
+
 func open(t *testing.T, address string) net.Listener {
 	t.Helper()
-	l, err := listen.Open(t.Context(), address)
+	l, err := listen.Open(t.Context(), address, own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,11 +53,11 @@ func ask(t *testing.T, network, address string) string {
 
 func TestServeOnAll(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "api.sock")
-	listeners, err := listen.OpenAll(t.Context(), []string{"127.0.0.1:0", "unix:" + socket})
+	listeners, err := listen.OpenAll(t.Context(), []string{"127.0.0.1:0", "unix:" + socket}, own)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := listen.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "hello") }), quiet)
+	s := listen.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "hello") }), quiet, listen.Times{})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(listeners...) }()
 	if got := ask(t, "tcp", listeners[0].Addr().String()); got != "hello" {
@@ -83,7 +86,7 @@ func TestUnixSocketsInTheWay(t *testing.T) {
 	left := filepath.Join(dir, "left.sock")
 	l := open(t, "unix:"+left)
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
-	if _, err := listen.Open(t.Context(), "unix:"+left); err == nil || !strings.Contains(err.Error(), "another process listens there") {
+	if _, err := listen.Open(t.Context(), "unix:"+left, own); err == nil || !strings.Contains(err.Error(), "another process listens there") {
 		t.Errorf("in use: got %v", err)
 	}
 	if err := l.Close(); err != nil {
@@ -94,7 +97,7 @@ func TestUnixSocketsInTheWay(t *testing.T) {
 	if err := os.WriteFile(file, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := listen.Open(t.Context(), "unix:"+file); err == nil {
+	if _, err := listen.Open(t.Context(), "unix:"+file, own); err == nil {
 		t.Error("took the place of a file")
 	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != "precious" {
@@ -109,7 +112,7 @@ func TestOpenAllOpensAllOrNone(t *testing.T) {
 	if err := free.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := listen.OpenAll(t.Context(), []string{address, busy}); err == nil || !strings.Contains(err.Error(), busy) {
+	if _, err := listen.OpenAll(t.Context(), []string{address, busy}, own); err == nil || !strings.Contains(err.Error(), busy) {
 		t.Fatalf("got %v", err)
 	}
 	open(t, address) // was closed again
@@ -122,7 +125,7 @@ func TestShutdownWaitsForRequests(t *testing.T) {
 		close(entered)
 		<-leave
 		_, _ = io.WriteString(w, "done")
-	}), quiet)
+	}), quiet, listen.Times{})
 	go func() { _ = s.Serve(l) }()
 	answer := make(chan string, 1)
 	go func() { answer <- ask(t, "tcp", l.Addr().String()) }()
@@ -150,7 +153,7 @@ func TestShutdownCutsOffAfterItsTime(t *testing.T) {
 	s := listen.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(entered)
 		<-leave
-	}), quiet)
+	}), quiet, listen.Times{})
 	go func() { _ = s.Serve(l) }()
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
@@ -173,7 +176,7 @@ func TestShutdownCutsOffAfterItsTime(t *testing.T) {
 
 func TestHeadersAreBounded(t *testing.T) {
 	l := open(t, "127.0.0.1:0")
-	s := listen.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), quiet)
+	s := listen.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), quiet, listen.Times{})
 	go func() { _ = s.Serve(l) }()
 	defer func() { _ = s.Shutdown(context.WithoutCancel(t.Context())) }()
 	conn, err := net.Dial("tcp", l.Addr().String())
