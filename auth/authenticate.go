@@ -18,6 +18,12 @@ import (
 
 // Authenticate logs a user in: see the package comment for its steps.
 func (s *Service) Authenticate(ctx context.Context, r Request) (*Identity, error) {
+	id, err := s.login(ctx, r)
+	s.Observer.Login(label(r.Methods), outcome(err), reason(err))
+	return id, err
+}
+
+func (s *Service) login(ctx context.Context, r Request) (*Identity, error) {
 	attempts, asked, err := s.firstBatch(ctx, r)
 	if err != nil {
 		return nil, err
@@ -99,12 +105,12 @@ func verifyAll(ctx context.Context, attempts []method.Attempt) (method.Proof, er
 			continue
 		}
 		if p.Account.ID != sum.Account.ID {
-			return sum, fault.Denied("The methods name different users.")
+			return sum, fault.Denied("The methods name different users.").Because("users_differ")
 		}
 		sum = merge(sum, p)
 	}
 	if len(attempts) == 0 {
-		return sum, fault.Denied("The login names no user.")
+		return sum, fault.Denied("The login names no user.").Because("unknown_user")
 	}
 	return sum, nil
 }
@@ -190,7 +196,7 @@ func (s *Service) finish(r Request, p method.Proof, t *token.Token, g grant, sco
 	id.setUser(p.Account)
 	if scoped {
 		if id.Roles = g.effective(); len(id.Roles) == 0 {
-			return nil, fault.Denied("The user has no role on the requested scope.")
+			return nil, fault.Denied("The user has no role on the requested scope.").Because("no_role")
 		}
 		if r.Catalog {
 			s.addCatalog(id, g.catalog)
@@ -202,6 +208,7 @@ func (s *Service) finish(r Request, p method.Proof, t *token.Token, g grant, sco
 		return nil, fmt.Errorf("issue a token: %w", err)
 	}
 	id.ID = text
+	s.Observer.Issued(s.Provider)
 	return id, nil
 }
 
@@ -233,24 +240,31 @@ func (s *Service) draft(r Request, p method.Proof, project *resource.Project, do
 // ChangePassword sets a user's own password: the present one, which may have
 // expired, is proved as in a login (keystone/api/users.py).
 func (s *Service) ChangePassword(ctx context.Context, users PasswordChanger, userID, original, password string) error {
+	proof, err := s.prove(ctx, userID, original)
+	s.Observer.Login("password_change", outcome(err), reason(err))
+	if err != nil {
+		return err
+	}
+	return users.ChangePassword(ctx, proof.Account, proof.Options, password)
+}
+
+// prove is the part of ChangePassword that is a login.
+func (s *Service) prove(ctx context.Context, userID, original string) (method.Proof, error) {
 	a := s.password.ForUser(userID, original)
 	var b db.Batch
 	a.Queue(&b)
 	if b.Len() > 0 {
 		err := s.db.Send(ctx, &b)
 		if errors.Is(err, db.ErrBadValue) { // an id that no database can hold
-			return s.waste(ctx, []method.Attempt{a}, fault.Denied("Could not find the user."))
+			return method.Proof{}, s.waste(ctx, []method.Attempt{a}, fault.Denied("Could not find the user.").Because("unknown_user"))
 		}
 		if err != nil {
-			return fmt.Errorf("read the account of a password change: %w", err)
+			return method.Proof{}, fmt.Errorf("read the account of a password change: %w", err)
 		}
 	}
 	proof, err := a.Verify(ctx)
 	if err == nil {
 		err = s.settled(ctx, proof, nil)
 	}
-	if err != nil {
-		return err
-	}
-	return users.ChangePassword(ctx, proof.Account, proof.Options, password)
+	return proof, err
 }

@@ -99,7 +99,7 @@ func (s *Service) unfinished(p *method.Proof, rules [][]string) error {
 	}
 	user := p.Account
 	return &fault.Error{
-		Kind: fault.Unauthorized, Plain401: true,
+		Kind: fault.Unauthorized, Plain401: true, Reason: reasonFactors,
 		Message: "Additional authentications steps required.",
 		Header:  map[string]string{"Openstack-Auth-Receipt": text},
 		Body: map[string]any{

@@ -14,12 +14,21 @@ import (
 	"github.com/keystone-go/keystone-go/resource"
 )
 
-// errStale is the 404 of a token that was good once: expired, revoked, its
-// user disabled (keystone/token/provider.py).
-var errStale = fault.New(fault.NotFound, "Failed to validate token")
+// The 404 of a token that was good once (keystone/token/provider.py): one
+// answer, told apart for metrics.
+var (
+	errStale    = stale("unusable")
+	errExpired  = stale("expired")
+	errRevoked  = stale("revoked")
+	errInactive = stale("disabled")
+)
+
+func stale(reason string) *fault.Error {
+	return fault.New(fault.NotFound, "Failed to validate token").Because(reason)
+}
 
 // errNoRoles is Python's TokenNotFound, without the token in its text.
-var errNoRoles = fault.New(fault.NotFound, "Could not find token.")
+var errNoRoles = fault.New(fault.NotFound, "Could not find token.").Because("no_role")
 
 // live holds the rows behind one or two tokens, read in one batch.
 type live struct {
@@ -105,11 +114,11 @@ func (s *Service) identity(id string, t *token.Token, l live, window time.Durati
 	now := s.now().UTC()
 	switch {
 	case !now.Before(t.ExpiresAt.Add(window)):
-		return nil, errStale
+		return nil, errExpired
 	case revoked(l.events.All(), who):
-		return nil, errStale
+		return nil, errRevoked
 	case !account.Active(now, s.IdleDays):
-		return nil, errStale
+		return nil, errInactive
 	}
 	if reads, ok := l.catalogs[t]; ok {
 		s.addCatalog(who, reads)
@@ -140,7 +149,7 @@ func usable(d resource.Domain, id string) error {
 // disabled is the 404 of what is there and switched off
 // (keystone/models/token_model.py).
 func disabled(what, id string) error {
-	return fault.New(fault.NotFound, "Unable to validate token because %s %s is disabled", what, id)
+	return fault.New(fault.NotFound, "Unable to validate token because %s %s is disabled", what, id).Because("disabled")
 }
 
 func (id *Identity) findScope(l live) error {
@@ -201,5 +210,10 @@ func (s *Service) markAdminProject(id *Identity) {
 // isStale tells the refusals that make a caller anonymous from those that are
 // answered at once.
 func isStale(err error) bool {
-	return errors.Is(err, errStale) || errors.Is(err, errNoRoles) || errors.Is(err, token.ErrNotFound)
+	for _, stale := range []error{errStale, errExpired, errRevoked, errInactive, errNoRoles, token.ErrNotFound} {
+		if errors.Is(err, stale) {
+			return true
+		}
+	}
+	return false
 }

@@ -20,6 +20,14 @@ type Request struct {
 // the order of keystone/api/auth.py and with its faults. A method that is not
 // in [auth] methods, or not built, is a 401 that lists the configured ones.
 func (s *Service) ParseRequest(body pyjson.Object) (Request, error) {
+	r, err := s.parse(body)
+	if err != nil {
+		s.Observer.Login(label(nil), outcome(err), reason(err))
+	}
+	return r, err
+}
+
+func (s *Service) parse(body pyjson.Object) (Request, error) {
 	raw, _ := body.Get("auth")
 	if falsy(raw) {
 		return Request{}, fault.Invalid("auth", "request body")
@@ -45,7 +53,7 @@ func (s *Service) ParseRequest(body pyjson.Object) (Request, error) {
 	}
 	for _, name := range r.Methods {
 		if _, built := s.methods[name]; !built || !slices.Contains(s.Config.Methods, name) {
-			e := fault.Denied("Attempted to authenticate with an unsupported method.")
+			e := fault.Denied("Attempted to authenticate with an unsupported method.").Because("unsupported_method")
 			e.Identity = map[string]any{"methods": s.Config.Methods}
 			return Request{}, e
 		}

@@ -118,5 +118,6 @@ func (s *Service) Revoke(ctx context.Context, id *Identity) error {
 	if err := s.db.Send(ctx, &b); err != nil {
 		return fmt.Errorf("revoke a token: %w", err)
 	}
+	s.Observer.Revoked()
 	return nil
 }

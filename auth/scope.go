@@ -130,23 +130,23 @@ func (s Scope) queue(b *db.Batch) target {
 func (t target) resolve() (*resource.Project, *resource.Domain, error) {
 	switch {
 	case t.bad:
-		return nil, nil, fault.Denied("The requested scope cannot be used.")
+		return nil, nil, fault.Denied("The requested scope cannot be used.").Because(reasonScope)
 	case t.project != nil:
 		p, err := t.project.One()
 		if errors.Is(err, db.ErrNoRow) {
-			return nil, nil, fault.Denied("Could not find the project of the scope.")
+			return nil, nil, fault.Denied("Could not find the project of the scope.").Because(reasonScope)
 		}
 		if err == nil && (!p.Enabled || p.Domain.ID == "" || !p.Domain.Enabled) {
-			err = fault.Denied("The project of the scope, or its domain, is disabled.")
+			err = fault.Denied("The project of the scope, or its domain, is disabled.").Because(reasonScope)
 		}
 		return &p, nil, err
 	case t.domain != nil:
 		d, err := t.domain.One()
 		if errors.Is(err, db.ErrNoRow) {
-			return nil, nil, fault.Denied("Could not find the domain of the scope.")
+			return nil, nil, fault.Denied("Could not find the domain of the scope.").Because(reasonScope)
 		}
 		if err == nil && !d.Enabled {
-			err = fault.Denied("The domain of the scope is disabled.")
+			err = fault.Denied("The domain of the scope is disabled.").Because(reasonScope)
 		}
 		return nil, &d, err
 	}

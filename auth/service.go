@@ -27,6 +27,8 @@ type Config struct {
 	AdminToken         string        // [DEFAULT] admin_token
 	Remember           bool          // [keystone_go] remember_reads
 	IdleDays           *int          // [security_compliance] disable_user_account_days_inactive
+	Provider           string        // [token] provider
+	Observer           Observer      // told what became of logins and tokens; nil: nobody is
 }
 
 // Tokens is what the service needs of a token provider.
@@ -54,6 +56,9 @@ func New(cfg Config, d db.DB, tokens Tokens, password method.Password, revoker c
 	if cfg.Remember {
 		s.reads = db.Remember(d)
 	}
+	if s.Observer == nil {
+		s.Observer = unobserved{}
+	}
 	s.methods = map[string]method.Method{
 		"password": password,
 		"token":    method.Token{Load: s.loadSource, Rescope: cfg.RescopeScoped, Primary: cfg.PrimaryMethods},
@@ -68,5 +73,13 @@ func (s *Service) Decodes(id string) bool {
 		return true
 	}
 	t, err := s.tokens.Decode(id)
-	return err == nil && s.now().UTC().Before(t.ExpiresAt)
+	switch {
+	case err != nil:
+		s.Observer.Validated(validity(err))
+		return false
+	case !s.now().UTC().Before(t.ExpiresAt):
+		s.Observer.Validated(validity(errExpired))
+		return false
+	}
+	return true
 }

@@ -50,7 +50,9 @@ func (s *Service) Validate(ctx context.Context, c Check) (Result, error) {
 	s.judge(c, caller, subject, rows, &r)
 	if service != nil && r.Caller != nil {
 		// One that is not valid is as good as none.
-		r.Caller.Service, _ = s.identity(c.Service, service, rows, 0)
+		id, err := s.identity(c.Service, service, rows, 0)
+		s.Observer.Validated(validity(err))
+		r.Caller.Service = id
 	}
 	return r, nil
 }
@@ -69,6 +71,7 @@ func (s *Service) decodeService(id string) *token.Token {
 func (s *Service) judge(c Check, caller, subject *token.Token, rows live, r *Result) {
 	if caller != nil {
 		id, err := s.identity(c.Caller, caller, rows, 0)
+		s.Observer.Validated(validity(err))
 		switch {
 		case err == nil:
 			r.Caller = id
@@ -82,6 +85,9 @@ func (s *Service) judge(c Check, caller, subject *token.Token, rows live, r *Res
 			window = 0
 		}
 		r.Subject, r.SubjectErr = s.identity(c.Subject, subject, rows, window)
+		if subject != caller {
+			s.Observer.Validated(validity(r.SubjectErr))
+		}
 	}
 }
 
@@ -116,6 +122,7 @@ func (s *Service) decodeSubject(c Check, caller *token.Token, r *Result) *token.
 	}
 	t, err := s.tokens.Decode(c.Subject)
 	if err != nil {
+		s.Observer.Validated(validity(err))
 		r.SubjectErr = err
 		return nil
 	}

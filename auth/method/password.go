@@ -106,12 +106,15 @@ func (a *passwordAttempt) Waste(ctx context.Context) error {
 }
 
 // refuse is the bare 401 after one dummy hash.
-func (a *passwordAttempt) refuse(ctx context.Context, reason string) error {
+func (a *passwordAttempt) refuse(ctx context.Context, refusal *fault.Error) error {
 	if err := a.Waste(ctx); err != nil {
 		return err
 	}
-	return fault.Denied("%s", reason)
+	return refusal
 }
+
+// reasonLocked is what metrics show of a locked account.
+const reasonLocked = "locked"
 
 // Verify is the order that the project exists for: user, per-user limiter,
 // lockout, hash, bookkeeping.
@@ -127,15 +130,15 @@ func (a *passwordAttempt) Verify(ctx context.Context) (Proof, error) {
 		return Proof{}, err
 	}
 	if user == nil {
-		return Proof{}, a.refuse(ctx, "Could not find the user.")
+		return Proof{}, a.refuse(ctx, fault.Denied("Could not find the user.").Because("unknown_user"))
 	}
 	key := a.Limit.Name(user.ID)
 	if err := a.limit(ctx, key); err != nil {
 		return Proof{}, err
 	}
 	options := identity.OptionsFrom(a.options.All())
-	if reason := a.barred(*user); reason != "" {
-		return Proof{}, a.refuse(ctx, reason)
+	if refusal := a.barred(*user); refusal != nil {
+		return Proof{}, a.refuse(ctx, refusal)
 	}
 	state := lockout.State{
 		LocalID: user.LocalID, Failures: user.FailedAuthCount, FailedAt: user.FailedAuthAt,
@@ -154,7 +157,7 @@ func (a *passwordAttempt) Verify(ctx context.Context) (Proof, error) {
 		if err := a.stillOpen(ctx, state); err != nil {
 			return Proof{}, err
 		}
-		return Proof{}, fault.New(fault.Unauthorized, "The password is expired and needs to be changed for user: %s.", user.ID)
+		return Proof{}, fault.New(fault.Unauthorized, "The password is expired and needs to be changed for user: %s.", user.ID).Because("password_expired")
 	}
 	return a.succeed(ctx, *user, options, state)
 }
@@ -188,22 +191,22 @@ func (a *passwordAttempt) limit(ctx context.Context, key ratelimit.Key) error {
 }
 
 // barred says why an account may not log in whatever its password.
-func (a *passwordAttempt) barred(user identity.Account) string {
+func (a *passwordAttempt) barred(user identity.Account) *fault.Error {
 	switch {
 	case user.Domain.ID == "" || !user.Domain.Enabled:
-		return "The user's domain is disabled."
+		return fault.Denied("The user's domain is disabled.").Because("domain_disabled")
 	case !user.Active(a.Now().UTC(), a.IdleDays):
-		return "The user is disabled."
+		return fault.Denied("The user is disabled.").Because("user_disabled")
 	case user.LocalID == 0:
-		return "The user's password is not kept here."
+		return fault.Denied("The user's password is not kept here.").Because("no_password")
 	}
-	return ""
+	return nil
 }
 
 // checkLock refuses a locked account and clears a lock that has run out.
 func (a *passwordAttempt) checkLock(ctx context.Context, s lockout.State) (lockout.State, error) {
 	if a.Guard.Locked(s) {
-		return s, a.refuse(ctx, "The account is locked.")
+		return s, a.refuse(ctx, fault.Denied("The account is locked.").Because(reasonLocked))
 	}
 	if a.Guard.Expired(s) {
 		if err := a.Guard.Release(ctx, a.DB, s); err != nil {
@@ -234,7 +237,7 @@ func (a *passwordAttempt) compare(ctx context.Context, user identity.Account, s 
 	if err := a.Guard.Fail(context.WithoutCancel(ctx), a.DB, s); err != nil {
 		return err
 	}
-	return fault.Denied("The password is wrong.")
+	return fault.Denied("The password is wrong.").Because("wrong_password")
 }
 
 // stillOpen refuses a right password that guesses beside it have locked; it
@@ -248,7 +251,7 @@ func (a *passwordAttempt) stillOpen(ctx context.Context, s lockout.State) error 
 		return err
 	}
 	if a.Guard.Locked(now) {
-		return fault.Denied("The account was locked meanwhile.")
+		return fault.Denied("The account was locked meanwhile.").Because(reasonLocked)
 	}
 	return nil
 }
@@ -273,7 +276,7 @@ func (a *passwordAttempt) succeed(ctx context.Context, user identity.Account, o 
 		}
 	}
 	if cleared != nil && cleared.Rows() == 0 {
-		return p, fault.Denied("The account was locked meanwhile.")
+		return p, fault.Denied("The account was locked meanwhile.").Because(reasonLocked)
 	}
 	if cleared == nil && a.Guard.Policy.Attempts != nil && !s.Exempt {
 		p.recheck(a, s)
@@ -288,11 +291,11 @@ func (p *Proof) recheck(a *passwordAttempt, s lockout.State) {
 		state, err := now.One()
 		switch {
 		case errors.Is(err, db.ErrNoRow):
-			return fault.Denied("The user is gone.")
+			return fault.Denied("The user is gone.").Because("unknown_user")
 		case err != nil:
 			return err
 		case a.Guard.Locked(state):
-			return fault.Denied("The account was locked meanwhile.")
+			return fault.Denied("The account was locked meanwhile.").Because(reasonLocked)
 		case state.Failures == 0:
 			return nil
 		}
@@ -302,7 +305,7 @@ func (p *Proof) recheck(a *passwordAttempt, s lockout.State) {
 			return err
 		}
 		if cleared.Rows() == 0 {
-			return fault.Denied("The account was locked meanwhile.")
+			return fault.Denied("The account was locked meanwhile.").Because(reasonLocked)
 		}
 		return nil
 	}

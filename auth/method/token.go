@@ -73,7 +73,7 @@ func (a *tokenAttempt) Verify(context.Context) (Proof, error) {
 	}
 	t := held.Token
 	if scoped(t) && !a.Rescope {
-		return Proof{}, fault.ForbiddenAction("rescope a scoped token")
+		return Proof{}, fault.ForbiddenAction("rescope a scoped token").Because(reasonForbidden)
 	}
 	methods := []string{"token"}
 	for _, m := range t.Methods {
@@ -88,6 +88,9 @@ func (a *tokenAttempt) Verify(context.Context) (Proof, error) {
 	return Proof{Account: held.Account, Options: held.Options, Methods: methods, Source: source}, nil
 }
 
+// reasonForbidden is what metrics show of a token that makes no others.
+const reasonForbidden = "token_may_not"
+
 const another = "Using %[1]s-scoped token to create another token. Create a new %[1]s-scoped token instead"
 
 // primary are the methods that prove who one is. Any other, a later one that
@@ -100,13 +103,13 @@ var primary = []string{"external", "kerberos", "mapped", "openid", "password", "
 func (a *tokenAttempt) forbidden(t *token.Token) error {
 	switch {
 	case t.AccessTokenID != "":
-		return fault.ForbiddenAction(fmt.Sprintf(another, "OAuth"))
+		return fault.ForbiddenAction(fmt.Sprintf(another, "OAuth")).Because(reasonForbidden)
 	case t.TrustID != "":
-		return fault.ForbiddenAction(fmt.Sprintf(another, "trust"))
+		return fault.ForbiddenAction(fmt.Sprintf(another, "trust")).Because(reasonForbidden)
 	case t.System != "" && (a.wants.Project || a.wants.Domain):
-		return fault.ForbiddenAction("Using a system-scoped token to create a project-scoped or domain-scoped token is not allowed.")
+		return fault.ForbiddenAction("Using a system-scoped token to create a project-scoped or domain-scoped token is not allowed.").Because(reasonForbidden)
 	case t.AppCredID != "", t.Thumbprint != "", a.delegated(t.Methods):
-		return fault.ForbiddenAction("Using a delegated token to create another token is not allowed.")
+		return fault.ForbiddenAction("Using a delegated token to create another token is not allowed.").Because(reasonForbidden)
 	}
 	return nil
 }

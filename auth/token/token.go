@@ -85,7 +85,9 @@ func (r *refusal) Unwrap() []error { return []error{r.fault, ErrNotFound} }
 // NoReceipt is the 401 for a receipt that is unknown, expired or another
 // user's.
 func NoReceipt(id string) *fault.Error {
-	return fault.New(fault.Unauthorized, "Could not find auth receipt: %s.", id)
+	e := fault.New(fault.Unauthorized, "Could not find auth receipt: %s.", id)
+	e.Detail = "Could not find the auth receipt." // for logs: a receipt is a secret
+	return e.Because("bad_receipt")
 }
 
 // NewAuditID returns a fresh audit id: a random UUID in 22 characters.

@@ -90,6 +90,7 @@ type PoolStats struct {
 // writes, how long it took from the first byte sent to the last row read, and
 // how it ended. A time in the queue for a connection is not part of it.
 type Event struct {
+	Context  context.Context // the caller's, for traces
 	Texts    []string
 	Writes   int
 	Duration time.Duration
@@ -117,6 +118,8 @@ type Config struct {
 	RetryInterval time.Duration
 	// Observe, if set, is called after every round trip, from many goroutines.
 	Observe func(Event)
+	// Waited, if set, is told how long each caller was kept from a connection.
+	Waited func(time.Duration)
 }
 
 // withDefaults fills what was left out.

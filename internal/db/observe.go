@@ -1,6 +1,9 @@
 package db
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Watch gives the same pool with one observer more, for tests that count
 // statements. Closing either closes both.
@@ -12,11 +15,11 @@ func Watch(d DB, f func(Event)) DB {
 }
 
 // note reports a round trip that began at start.
-func note(observe func(Event), start time.Time, err error, writes int, texts ...string) {
+func note(ctx context.Context, observe func(Event), start time.Time, err error, writes int, texts ...string) {
 	if observe == nil {
 		return
 	}
-	observe(Event{Texts: texts, Writes: writes, Duration: time.Since(start), Err: err})
+	observe(Event{Context: ctx, Texts: texts, Writes: writes, Duration: time.Since(start), Err: err})
 }
 
 func both(a, b func(Event)) func(Event) {
@@ -26,5 +29,12 @@ func both(a, b func(Event)) func(Event) {
 	return func(e Event) {
 		a(e)
 		b(e)
+	}
+}
+
+// waited reports the time since a caller began to wait for a connection.
+func waited(report func(time.Duration), since time.Time) {
+	if report != nil {
+		report(time.Since(since))
 	}
 }

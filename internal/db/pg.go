@@ -15,6 +15,7 @@ type pgDB struct {
 	pool    *pgxpool.Pool
 	wait    time.Duration
 	observe func(Event)
+	waited  func(time.Duration)
 }
 
 func openPostgres(a address, c Config) (DB, error) {
@@ -27,7 +28,7 @@ func openPostgres(a address, c Config) (DB, error) {
 	if err != nil {
 		return nil, pgError(context.Background(), err)
 	}
-	return &pgDB{pool: pool, wait: c.PoolTimeout, observe: c.Observe}, nil
+	return &pgDB{pool: pool, wait: c.PoolTimeout, observe: c.Observe, waited: c.Waited}, nil
 }
 
 func (p *pgDB) Dialect() Dialect { return Postgres }
@@ -43,13 +44,14 @@ func (p *pgDB) Stats() PoolStats {
 }
 
 func (p *pgDB) watch(f func(Event)) DB {
-	return &pgDB{pool: p.pool, wait: p.wait, observe: both(p.observe, f)}
+	return &pgDB{pool: p.pool, wait: p.wait, observe: both(p.observe, f), waited: p.waited}
 }
 
 // acquire waits for a connection, as long as the pool timeout allows.
 func (p *pgDB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, p.wait)
 	defer cancel()
+	defer waited(p.waited, time.Now())
 	c, err := p.pool.Acquire(limited)
 	switch {
 	case err == nil:
@@ -135,10 +137,10 @@ func (c pgConn) query(ctx context.Context, text string, args []any) (*pgRows, er
 	rows, err := c.q.Query(ctx, text, args...)
 	if err != nil {
 		err = pgError(ctx, err)
-		note(c.observe, start, err, 0, text)
+		note(ctx, c.observe, start, err, 0, text)
 		return nil, err
 	}
-	return &pgRows{Rows: rows, ctx: ctx, end: func(err error) { note(c.observe, start, err, 0, text) }}, nil
+	return &pgRows{Rows: rows, ctx: ctx, end: func(err error) { note(ctx, c.observe, start, err, 0, text) }}, nil
 }
 
 // Exec asks for rows as well, since that is how one call serves every
@@ -155,7 +157,7 @@ func (c pgConn) Exec(ctx context.Context, text string, args ...any) (int64, erro
 		err = rows.Err()
 	}
 	err = pgError(ctx, err)
-	note(c.observe, start, err, 1, text)
+	note(ctx, c.observe, start, err, 1, text)
 	if err != nil {
 		return 0, err
 	}
@@ -179,7 +181,7 @@ func (c pgConn) Send(ctx context.Context, b *Batch) error {
 	}
 	start := time.Now()
 	err := c.read(ctx, b, c.q.SendBatch(ctx, &queue))
-	note(c.observe, start, err, b.writes, b.texts()...)
+	note(ctx, c.observe, start, err, b.writes, b.texts()...)
 	return err
 }
 

@@ -86,6 +86,6 @@ func (t pgTx) control(ctx context.Context, text string) error {
 		err = errors.New("an earlier statement of the transaction failed, nothing was stored")
 	}
 	err = pgError(ctx, err)
-	note(t.observe, start, err, 0, text)
+	note(ctx, t.observe, start, err, 0, text)
 	return err
 }

@@ -24,6 +24,7 @@ type liteDB struct {
 	write, read *sql.DB
 	wait        time.Duration
 	observe     func(Event)
+	waited      func(time.Duration)
 }
 
 func openSQLite(a address, c Config) (DB, error) {
@@ -46,7 +47,7 @@ func openSQLite(a address, c Config) (DB, error) {
 	n := max(4, min(c.MaxPoolSize, 2*runtime.NumCPU()))
 	read.SetMaxOpenConns(n)
 	read.SetMaxIdleConns(n)
-	return &liteDB{write: write, read: read, wait: c.PoolTimeout, observe: c.Observe}, nil
+	return &liteDB{write: write, read: read, wait: c.PoolTimeout, observe: c.Observe, waited: c.Waited}, nil
 }
 
 // litePath takes the file out of sqlite:///relative or sqlite:////absolute.
@@ -147,6 +148,7 @@ func (l *liteDB) watch(f func(Event)) DB {
 func (l *liteDB) acquire(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
+	defer waited(l.waited, time.Now())
 	c, err := pool.Conn(limited)
 	switch {
 	case err == nil:
@@ -215,7 +217,7 @@ func (l *liteDB) Send(ctx context.Context, b *Batch) error {
 	} else {
 		err = liteTx{liteConn: quiet}.unit(ctx, func(Conn) error { return quiet.batch(ctx, b) }, "begin immediate", "commit", "rollback")
 	}
-	note(l.observe, start, err, b.writes, b.texts()...)
+	note(ctx, l.observe, start, err, b.writes, b.texts()...)
 	return err
 }
 

@@ -37,10 +37,10 @@ func (c liteConn) query(ctx context.Context, text string, args []any) (*liteRows
 	rows, err := c.c.QueryContext(ctx, text, args...)
 	if err != nil {
 		err = liteError(ctx, err)
-		note(c.observe, start, err, 0, text)
+		note(ctx, c.observe, start, err, 0, text)
 		return nil, err
 	}
-	return &liteRows{Rows: rows, ctx: ctx, end: func(err error) { note(c.observe, start, err, 0, text) }}, nil
+	return &liteRows{Rows: rows, ctx: ctx, end: func(err error) { note(ctx, c.observe, start, err, 0, text) }}, nil
 }
 
 func (c liteConn) Exec(ctx context.Context, text string, args ...any) (int64, error) {
@@ -55,7 +55,7 @@ func (c liteConn) Exec(ctx context.Context, text string, args ...any) (int64, er
 		n, err = res.RowsAffected()
 	}
 	err = liteError(ctx, err)
-	note(c.observe, start, err, 1, text)
+	note(ctx, c.observe, start, err, 1, text)
 	return n, err
 }
 
@@ -66,7 +66,7 @@ func (c liteConn) Send(ctx context.Context, b *Batch) error {
 	start := time.Now()
 	quiet := liteConn{c: c.c}
 	err := quiet.batch(ctx, b)
-	note(c.observe, start, err, b.writes, b.texts()...)
+	note(ctx, c.observe, start, err, b.writes, b.texts()...)
 	return err
 }
 

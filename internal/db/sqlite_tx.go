@@ -99,7 +99,7 @@ func (t liteTx) control(ctx context.Context, text string) error {
 	start := time.Now()
 	_, err := t.c.ExecContext(ctx, text)
 	err = liteError(ctx, err)
-	note(t.observe, start, err, 0, text)
+	note(ctx, t.observe, start, err, 0, text)
 	return err
 }
 

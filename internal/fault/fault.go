@@ -44,6 +44,15 @@ type Error struct {
 	RetryAfter time.Duration
 	// Plain401 leaves WWW-Authenticate out.
 	Plain401 bool
+	// Reason says in one word of the code's what happened, for metrics; clients
+	// never see it.
+	Reason string
+}
+
+// Because names the reason, and returns the fault.
+func (e *Error) Because(reason string) *Error {
+	e.Reason = reason
+	return e
 }
 
 // Error gives the most specific text; it is for logs, not for clients.

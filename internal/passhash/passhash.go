@@ -33,6 +33,9 @@ type Options struct {
 	// slot), each for Wait at most (0: 15 s).
 	Slots, Queue int
 	Wait         time.Duration
+	// Observe, if set, is told the scheme of every hash that was computed and
+	// how long that took, without the queue.
+	Observe func(scheme string, took time.Duration)
 }
 
 // Hasher hashes and verifies passwords inside a gate of bounded slots.
@@ -42,6 +45,8 @@ type Hasher struct {
 	saltBytes int
 	limit     int
 	strict    bool
+	scheme    string // of new hashes
+	observe   func(scheme string, took time.Duration)
 }
 
 // The longest passwords in bytes (keystone/common/password_hashing.py).
@@ -55,7 +60,10 @@ func New(o Options) (*Hasher, error) {
 	if o.Slots < 0 || o.Queue < 0 || o.Wait < 0 {
 		return nil, fmt.Errorf("hash slots, queue and wait must not be negative: %d, %d, %v", o.Slots, o.Queue, o.Wait)
 	}
-	h := &Hasher{gate: newGate(o.Slots, o.Queue, o.Wait), limit: o.MaxLength, strict: o.Strict}
+	h := &Hasher{gate: newGate(o.Slots, o.Queue, o.Wait), limit: o.MaxLength, strict: o.Strict, scheme: o.Algorithm, observe: o.Observe}
+	if h.scheme == "" {
+		h.scheme = "bcrypt"
+	}
 	if h.limit <= 0 {
 		h.limit = defaultLength
 	}
@@ -73,7 +81,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 		return "", err
 	}
 	var stored string
-	err := h.gate.run(ctx, func() { stored = h.fresh(password) })
+	err := h.run(ctx, h.scheme, func() { stored = h.fresh(password) })
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +97,7 @@ func (h *Hasher) Verify(ctx context.Context, stored, password string) (bool, err
 		return false, h.Dummy(ctx, password)
 	}
 	var right bool
-	err := h.gate.run(ctx, func() {
+	err := h.run(ctx, known.scheme, func() {
 		right = subtle.ConstantTimeCompare(known.derive(h.cut(password)), known.digest) == 1
 	})
 	if err != nil {
@@ -101,7 +109,19 @@ func (h *Hasher) Verify(ctx context.Context, stored, password string) (bool, err
 // Dummy spends what one Hash costs, so that an account that cannot log in
 // takes as long to say so as one that can.
 func (h *Hasher) Dummy(ctx context.Context, password string) error {
-	return h.gate.run(ctx, func() { h.fresh(password) })
+	return h.run(ctx, h.scheme, func() { h.fresh(password) })
+}
+
+// run computes a hash in the gate.
+func (h *Hasher) run(ctx context.Context, scheme string, work func()) error {
+	if h.observe == nil {
+		return h.gate.run(ctx, work)
+	}
+	return h.gate.run(ctx, func() {
+		start := time.Now()
+		work()
+		h.observe(scheme, time.Since(start))
+	})
 }
 
 // CheckLength refuses an overlong password, as a *fault.Error, when Strict.
@@ -109,7 +129,7 @@ func (h *Hasher) CheckLength(password string) error {
 	if !h.strict || len(password) <= h.limit {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "The password length must be less than or equal to %d. The server could not comply with the request because the password is invalid.", h.limit)
+	return fault.New(fault.Forbidden, "The password length must be less than or equal to %d. The server could not comply with the request because the password is invalid.", h.limit).Because("password_too_long")
 }
 
 // Stats returns the present counts.

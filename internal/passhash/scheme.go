@@ -22,6 +22,7 @@ const (
 // stored is a hash that was read: how to derive it from a password, and what
 // must come out.
 type stored struct {
+	scheme string // as [identity] password_hash_algorithm names it
 	derive func(password []byte) []byte
 	digest []byte
 }
@@ -33,7 +34,18 @@ func read(text string) (stored, bool) {
 	if len(fields) < 4 || fields[0] != "" {
 		return stored{}, false
 	}
-	switch ident, rest := fields[1], fields[2:]; ident {
+	s, ok := readFields(fields[1], fields[2:])
+	s.scheme = schemes[fields[1]]
+	return s, ok
+}
+
+var schemes = map[string]string{
+	"2": "bcrypt", "2a": "bcrypt", "2b": "bcrypt", "2x": "bcrypt", "2y": "bcrypt", "bcrypt-sha256": "bcrypt_sha256", "scrypt": "scrypt", "7": "scrypt",
+	"pbkdf2-sha512": "pbkdf2_sha512", "6": "sha512_crypt", "argon2id": "argon2id", "argon2i": "argon2i",
+}
+
+func readFields(ident string, rest []string) (stored, bool) {
+	switch ident {
 	case "2", "2a", "2b", "2x", "2y":
 		return readBcrypt(ident, rest)
 	case "bcrypt-sha256":
