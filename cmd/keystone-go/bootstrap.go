@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -151,7 +152,12 @@ func bootstrap(ctx context.Context, cfg *conf.Config, o wire.BootstrapOptions) e
 		return err
 	}
 	defer d.Close()
-	return bootstrapInto(ctx, d, cfg, o)
+	caches, _, err := wire.PythonCaches(cfg.Cache, slog.Default())
+	if err != nil {
+		return err
+	}
+	defer caches.Close()
+	return bootstrapInto(ctx, caches.Watch(d), cfg, o)
 }
 
 func bootstrapInto(ctx context.Context, d db.DB, cfg *conf.Config, o wire.BootstrapOptions) error {

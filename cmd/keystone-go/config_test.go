@@ -24,12 +24,12 @@ func TestConfigSample(t *testing.T) {
 }
 
 func TestConfigCheck(t *testing.T) {
-	p := newPlace(t, "[token]", "expirations = 5", "[cache]", "backend = dogpile.cache.null", "[assignment]", "list_limit = 4")
+	p := newPlace(t, "[token]", "expirations = 5", "[cache]", "proxies = a", "[assignment]", "list_limit = 4")
 	r := p.run(t, "config", "check")
 	want := `read CONF
 CONF:16: [token] expirations is not known; did you mean [token] expiration?
 CONF:20: [resource] list_limit has no effect in this server
-CONF:18: [cache] backend has no effect in this server
+CONF:18: [cache] proxies has no effect in this server
 CONF:20: [assignment] list_limit is an older name of [resource] list_limit
 `
 	if got := strings.ReplaceAll(r.out, p.conf, "CONF"); r.code != 0 || got != want {

@@ -93,7 +93,7 @@ func ready(t *testing.T, more ...string) place {
 }
 
 func TestServe(t *testing.T) {
-	p := ready(t, "[cache]", "enabled = true", "[other]", "x = 1")
+	p := ready(t, "[cache]", "proxies = a", "[other]", "x = 1")
 	s := call{}.start(t, "--config-file", p.conf, "serve")
 	if status, body := get(t, s.url+"/v3"); status != http.StatusOK || !strings.Contains(body, "v3.14") {
 		t.Errorf("GET /v3: %d %s", status, body)
@@ -107,7 +107,7 @@ func TestServe(t *testing.T) {
 	if status, body := get(t, s.admin+"/readyz"); status != http.StatusOK {
 		t.Errorf("GET /readyz: %d %s", status, body)
 	}
-	for _, want := range []string{"options that are not known", "count=1", "have no effect in this server: [cache] enabled"} {
+	for _, want := range []string{"options that are not known", "count=1", "have no effect in this server: [cache] proxies"} {
 		if n := strings.Count(s.log.String(), want); n != 1 {
 			t.Errorf("the log says %q %d times, want once:\n%s", want, n, s.log)
 		}

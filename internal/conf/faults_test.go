@@ -178,12 +178,12 @@ func TestUnknownInOurSectionsStops(t *testing.T) {
 }
 
 func TestWithoutEffect(t *testing.T) {
-	c := mustLoad(t, "[cache]\nenabled = true\n[assignment]\ndriver = sql\n[role]\ndriver = own\n[token]\nexpiration = 5\ncache_on_issue = true\n")
+	c := mustLoad(t, "[cache]\nproxies = a\n[assignment]\ndriver = sql\n[role]\ndriver = own\n[token]\nexpiration = 5\ncache_on_issue = true\n")
 	var got []string
 	for _, s := range c.WithoutEffect {
 		got = append(got, s.String())
 	}
-	if strings.Join(got, ", ") != "[role] driver, [token] cache_on_issue, [cache] enabled" {
+	if strings.Join(got, ", ") != "[role] driver, [token] cache_on_issue, [cache] proxies" {
 		t.Errorf("without effect: %v", got)
 	}
 	if len(c.Deprecated) != 1 || c.Deprecated[0].Removal != "since S" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/passhash"
+	"github.com/keystone-go/keystone-go/internal/pycache"
 )
 
 // Sources are asked at every scrape; a nil one is left out.
@@ -15,6 +16,7 @@ type Sources struct {
 	Gate     func() passhash.Stats
 	Limiters func() []Limiter
 	Keys     func() []Keys
+	Caches   func() pycache.Stats
 
 	Version, Revision, GoVersion string
 }
@@ -62,6 +64,9 @@ var (
 	fernetPrimary = desc("keystone_fernet_primary_key_info", "The key that is used to issue; always 1.", "repository", "key_id")
 	fernetAge     = desc("keystone_fernet_key_age_seconds", "Age of the primary key.", "repository")
 
+	cachesTold  = desc("keystone_python_cache_deletions_total", "Times that a memcached of Python Keystone was told of changes.", "outcome")
+	cachesOwing = desc("keystone_python_cache_servers_owing", "Memcached servers of Python Keystone that could not be told of changes yet.")
+
 	buildInfo = desc("keystone_build_info", "The program; always 1.", "version", "revision", "goversion")
 )
 
@@ -97,6 +102,12 @@ func (s *state) Collect(out chan<- prometheus.Metric) {
 			counter(storeEvictions, float64(l.Evictions), l.Name, l.Backend)
 			counter(storeErrors, float64(l.Errors), l.Name, l.Backend)
 		}
+	}
+	if s.Caches != nil {
+		c := s.Caches()
+		counter(cachesTold, float64(c.Done), "done")
+		counter(cachesTold, float64(c.Failed), "failed")
+		gauge(cachesOwing, float64(c.Owing))
 	}
 	if s.Keys != nil {
 		for _, k := range s.Keys() {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/keystone-go/keystone-go/internal/conf"
 )
 
 // memcached are the backends that keep their values there, under the same keys.
@@ -22,44 +20,60 @@ var memcached = []string{
 // A write waits for [cache] socket_timeout, within these bounds.
 const shortest, longest = 50 * time.Millisecond, 5 * time.Second
 
-// Open reads [cache]. It gives nil where Python's servers share no memcached,
-// and a warning where they remember in a way that cannot be undone from here.
-func Open(c conf.Cache, log *slog.Logger) (*Caches, []string, error) {
+// Settings are [cache].
+type Settings struct {
+	Enabled        bool
+	Backend        string
+	Arguments      []string // backend_argument
+	ExpirationTime int      // s
+	Servers        []string // memcache_servers
+	SocketTimeout  float64  // s
+
+	SASL               bool
+	Username, Password string
+
+	TLS                       bool
+	CAFile, CertFile, KeyFile string
+}
+
+// Open gives nil where Python's servers share no memcached, and a warning
+// where they remember in a way that cannot be undone from here.
+func Open(s Settings, log *slog.Logger) (*Caches, []string, error) {
 	switch {
-	case !c.Enabled, c.Backend == "dogpile.cache.null", c.Backend == "":
+	case !s.Enabled, s.Backend == "dogpile.cache.null", s.Backend == "":
 		return nil, nil, nil
-	case !slices.Contains(memcached, c.Backend):
+	case !slices.Contains(memcached, s.Backend):
 		return nil, []string{fmt.Sprintf("[cache] backend is %s, which is not emptied from here: "+
-			"a Python Keystone beside this server sees changes %d s late, revoked tokens among them", c.Backend, c.ExpirationTime)}, nil
+			"a Python Keystone beside this server sees changes %d s late, revoked tokens among them", s.Backend, s.ExpirationTime)}, nil
 	}
-	o := Config{Servers: c.MemcacheServers, Log: log}
-	o.Timeout = min(max(time.Duration(c.SocketTimeout*float64(time.Second)), shortest), longest)
-	for _, argument := range c.BackendArgument {
+	c := Config{Servers: s.Servers, Log: log}
+	c.Timeout = min(max(time.Duration(s.SocketTimeout*float64(time.Second)), shortest), longest)
+	for _, argument := range s.Arguments {
 		// The old way to name the servers, which wins over the new one.
 		if urls, ok := strings.CutPrefix(argument, "url:"); ok {
-			o.Servers = strings.Split(urls, ",")
+			c.Servers = strings.Split(urls, ",")
 		}
 	}
-	if len(o.Servers) == 0 {
+	if len(c.Servers) == 0 {
 		return nil, nil, errors.New("[cache] memcache_servers names none")
 	}
-	if c.MemcacheSASLEnabled {
-		o.Username, o.Password = c.Username, c.Password
+	if s.SASL {
+		c.Username, c.Password = s.Username, s.Password
 	}
-	if c.TLSEnabled {
+	if s.TLS {
 		var err error
-		if o.TLS, err = tlsConfig(c); err != nil {
+		if c.TLS, err = tlsConfig(s); err != nil {
 			return nil, nil, err
 		}
 	}
-	p, err := New(o)
+	p, err := New(c)
 	return p, nil, err
 }
 
-func tlsConfig(c conf.Cache) (*tls.Config, error) {
+func tlsConfig(s Settings) (*tls.Config, error) {
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
-	if c.TLSCafile != "" {
-		text, err := os.ReadFile(c.TLSCafile)
+	if s.CAFile != "" {
+		text, err := os.ReadFile(s.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("[cache] tls_cafile: %w", err)
 		}
@@ -68,12 +82,12 @@ func tlsConfig(c conf.Cache) (*tls.Config, error) {
 			return nil, errors.New("[cache] tls_cafile holds no certificate")
 		}
 	}
-	if c.TLSCertfile != "" {
-		key := c.TLSKeyfile
+	if s.CertFile != "" {
+		key := s.KeyFile
 		if key == "" {
-			key = c.TLSCertfile
+			key = s.CertFile
 		}
-		pair, err := tls.LoadX509KeyPair(c.TLSCertfile, key)
+		pair, err := tls.LoadX509KeyPair(s.CertFile, key)
 		if err != nil {
 			return nil, fmt.Errorf("[cache] tls_certfile: %w", err)
 		}

@@ -128,7 +128,7 @@ func (p *Caches) Stats() Stats {
 		s.mu.Lock()
 		sum.Done += s.kept
 		sum.Failed += s.broken
-		if len(s.owed) > 0 {
+		if len(s.owed)+s.sent > 0 {
 			sum.Owing++
 		}
 		s.mu.Unlock()

@@ -18,7 +18,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
 	"github.com/keystone-go/keystone-go/internal/pycache"
@@ -30,7 +29,7 @@ const (
 	tokensKey = "2d6cad476fdd468cd5142307ac89a6534277951e"
 )
 
-func open(t *testing.T, c conf.Cache, log *bytes.Buffer) *pycache.Caches {
+func open(t *testing.T, c pycache.Settings, log *bytes.Buffer) *pycache.Caches {
 	t.Helper()
 	handler := slog.DiscardHandler
 	if log != nil {
@@ -44,10 +43,8 @@ func open(t *testing.T, c conf.Cache, log *bytes.Buffer) *pycache.Caches {
 	return p
 }
 
-func cache(servers ...string) conf.Cache {
-	c := conf.Default().Cache
-	c.Backend, c.MemcacheServers = "oslo_cache.memcache_pool", servers
-	return c
+func cache(servers ...string) pycache.Settings {
+	return pycache.Settings{Enabled: true, Backend: "oslo_cache.memcache_pool", ExpirationTime: 600, Servers: servers, SocketTimeout: 1}
 }
 
 func region(t *testing.T, d db.DB, id string) {
@@ -215,7 +212,7 @@ func TestSASL(t *testing.T) {
 	m := newMemcached(t, nil)
 	m.user, m.password = "keystone", "sesame"
 	c := cache(m.address())
-	c.MemcacheSASLEnabled, c.Username, c.Password = true, "keystone", "sesame"
+	c.SASL, c.Username, c.Password = true, "keystone", "sesame"
 	p := open(t, c, nil)
 	region(t, p.Watch(dbtest.Open(t, "sqlite")), "r")
 	if gone := m.gone(); len(gone) != 7 {
@@ -247,12 +244,12 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := cache(m.address())
-	c.TLSEnabled, c.TLSCafile = true, ca
+	c.TLS, c.CAFile = true, ca
 	region(t, open(t, c, nil).Watch(dbtest.Open(t, "sqlite")), "r")
 	if gone := m.gone(); len(gone) != 7 {
 		t.Errorf("deleted %v", gone)
 	}
-	c.TLSCafile = ""
+	c.CAFile = ""
 	p := open(t, c, nil)
 	region(t, p.Watch(dbtest.Open(t, "sqlite")), "r")
 	if gone := m.gone(); len(gone) > 0 || p.Stats().Failed == 0 {
@@ -261,27 +258,27 @@ func TestTLS(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	with := func(f func(*conf.Cache)) conf.Cache {
+	with := func(f func(*pycache.Settings)) pycache.Settings {
 		c := cache("localhost")
 		f(&c)
 		return c
 	}
 	for _, c := range []struct {
 		name    string
-		cache   conf.Cache
+		cache   pycache.Settings
 		there   bool
 		warning string
 		fault   string
 	}{
 		{"memcached", cache("localhost:11211"), true, "", ""},
-		{"without a file", conf.Default().Cache, false, "", ""},
-		{"off", with(func(c *conf.Cache) { c.Enabled = false }), false, "", ""},
-		{"of another kind", with(func(c *conf.Cache) { c.Backend = "dogpile.cache.redis" }), false, "600 s late", ""},
-		{"in the process", with(func(c *conf.Cache) { c.Backend = "dogpile.cache.memory" }), false, "600 s late", ""},
+		{"without a file", pycache.Settings{Enabled: true, Backend: "dogpile.cache.null"}, false, "", ""},
+		{"off", with(func(c *pycache.Settings) { c.Enabled = false }), false, "", ""},
+		{"of another kind", with(func(c *pycache.Settings) { c.Backend = "dogpile.cache.redis" }), false, "600 s late", ""},
+		{"in the process", with(func(c *pycache.Settings) { c.Backend = "dogpile.cache.memory" }), false, "600 s late", ""},
 		{"no address", cache("a:b:c"), false, "", "memcache_servers"},
-		{"the old way", with(func(c *conf.Cache) { c.BackendArgument = []string{"url:one,two:11212"} }), true, "", ""},
-		{"no such CA", with(func(c *conf.Cache) { c.TLSEnabled, c.TLSCafile = true, "/nowhere" }), false, "", "tls_cafile"},
-		{"no such certificate", with(func(c *conf.Cache) { c.TLSEnabled, c.TLSCertfile = true, "/nowhere" }), false, "", "tls_certfile"},
+		{"the old way", with(func(c *pycache.Settings) { c.Arguments = []string{"url:one,two:11212"} }), true, "", ""},
+		{"no such CA", with(func(c *pycache.Settings) { c.TLS, c.CAFile = true, "/nowhere" }), false, "", "tls_cafile"},
+		{"no such certificate", with(func(c *pycache.Settings) { c.TLS, c.CertFile = true, "/nowhere" }), false, "", "tls_certfile"},
 	} {
 		p, warnings, err := pycache.Open(c.cache, slog.New(slog.DiscardHandler))
 		p.Close()

@@ -29,6 +29,7 @@ type server struct {
 
 	mu           sync.Mutex
 	owed         map[string]bool // keys to delete
+	sent         int             // how many of them are being deleted
 	next         *round          // who waits for them
 	failing      bool            // the last try came to nothing
 	kept, broken uint64
@@ -111,6 +112,7 @@ func (s *server) settle() bool {
 	round := s.next
 	s.next = nil
 	clear(s.owed)
+	s.sent = len(keys)
 	s.mu.Unlock()
 	if len(keys) == 0 {
 		return true
@@ -121,7 +123,7 @@ func (s *server) settle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.failing
-	s.failing = err != nil
+	s.failing, s.sent = err != nil, 0
 	if err != nil {
 		s.broken++
 		for _, k := range keys {
