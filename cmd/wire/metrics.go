@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"strconv"
 	"time"
@@ -52,6 +53,7 @@ func (f *face) sources(now func() time.Time) ops.Sources {
 			}
 			return pycache.Stats{}
 		},
+		Revocations: f.revocations, Now: now,
 		Version: version, Revision: revision, GoVersion: runtime.Version(),
 	}
 }
@@ -83,4 +85,17 @@ func (f *face) keys(now time.Time) []ops.Keys {
 		})
 	}
 	return out
+}
+
+var countRevocations = db.Query[int64]{
+	Text: `select count(*) from revocation_event`,
+	Scan: func(r db.Row) (n int64, err error) { return n, r.Scan(&n) },
+}
+
+func (f *face) revocations(ctx context.Context) (int64, error) {
+	a := f.app.Load()
+	if a == nil {
+		return 0, errors.New("there is no server yet")
+	}
+	return db.One(ctx, a.DB, countRevocations)
 }

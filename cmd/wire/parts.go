@@ -15,8 +15,12 @@ import (
 )
 
 // NewHasher makes the hashing gate of a configuration.
-func NewHasher(cfg *conf.Config) (*passhash.Hasher, error) {
-	h, err := passhash.New(hasherOptions(cfg))
+func NewHasher(cfg *conf.Config) (*passhash.Hasher, error) { return newHasher(cfg, nil) }
+
+func newHasher(cfg *conf.Config, observe func(string, time.Duration)) (*passhash.Hasher, error) {
+	options := hasherOptions(cfg)
+	options.Observe = observe
+	h, err := passhash.New(options)
 	if err != nil {
 		return nil, fmt.Errorf("[identity] password hashing: %w", err)
 	}
@@ -48,6 +52,10 @@ func hasherOptions(cfg *conf.Config) passhash.Options {
 
 // OpenDB opens [database] connection.
 func OpenDB(ctx context.Context, cfg *conf.Config, observe func(db.Event)) (db.DB, error) {
+	return openDB(ctx, cfg, observe, nil)
+}
+
+func openDB(ctx context.Context, cfg *conf.Config, observe func(db.Event), waited func(time.Duration)) (db.DB, error) {
 	c := cfg.Database
 	if c.Connection == "" {
 		return nil, errors.New("[database] connection is not set")
@@ -58,7 +66,7 @@ func OpenDB(ctx context.Context, cfg *conf.Config, observe func(db.Event)) (db.D
 	}
 	return db.Open(ctx, db.Config{
 		URL: c.Connection, MaxPoolSize: c.MaxPoolSize, MaxOverflow: c.MaxOverflow,
-		PoolTimeout: seconds(timeout), ConnRecycle: seconds(c.ConnectionRecycleTime), Observe: observe,
+		PoolTimeout: seconds(timeout), ConnRecycle: seconds(c.ConnectionRecycleTime), Observe: observe, Waited: waited,
 	})
 }
 

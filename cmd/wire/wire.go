@@ -163,7 +163,7 @@ func (b *builder) database(ctx context.Context) error {
 		var err error
 		d, err = held(b, "database", b.cfg.Database, func() (db.DB, error) {
 			fresh = true
-			return OpenDB(ctx, b.cfg, b.observe)
+			return openDB(ctx, b.cfg, b.observe, b.stats.Waited)
 		}, db.DB.Close)
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func (b *builder) observe(e db.Event) {
 }
 
 func (b *builder) hashing(context.Context) error {
-	h, err := held(b, "hasher", hasherOptions(b.cfg), func() (*passhash.Hasher, error) { return NewHasher(b.cfg) }, nil)
+	h, err := held(b, "hasher", hasherOptions(b.cfg), func() (*passhash.Hasher, error) { return newHasher(b.cfg, b.stats.Hashed) }, nil)
 	b.app.Hasher = h
 	return err
 }
@@ -200,7 +200,9 @@ func (b *builder) services(context.Context) error {
 		},
 		Asked: func(outcome string) { b.stats.Limit("per_user", outcome) },
 	}
-	b.app.Auth = auth.New(authConfig(b.cfg), b.app.DB, b.tokens, password, b.app.Users.Revoker, b.Now)
+	config := authConfig(b.cfg)
+	config.Observer = b.stats
+	b.app.Auth = auth.New(config, b.app.DB, b.tokens, password, b.app.Users.Revoker, b.Now)
 	return nil
 }
 
@@ -236,6 +238,7 @@ func authConfig(cfg *conf.Config) auth.Config {
 		PublicEndpoint:     cfg.Default.PublicEndpoint,
 		Remember:           cfg.KeystoneGo.RememberReads,
 		AdminToken:         cfg.Default.AdminToken,
+		Provider:           cfg.Token.Provider,
 		IdleDays:           cfg.SecurityCompliance.DisableUserAccountDaysInactive,
 	}
 }

@@ -29,6 +29,7 @@ type Metrics struct {
 	revoked     prometheus.Counter
 	hashing     *prometheus.HistogramVec
 	queries     *prometheus.HistogramVec
+	waits       prometheus.Histogram
 	statements  *prometheus.CounterVec
 	reloads     reloads
 }
@@ -53,9 +54,19 @@ func NewMetrics(s Sources) *Metrics {
 	m.revoked = prometheus.NewCounter(prometheus.CounterOpts{Name: "keystone_tokens_revoked_total", Help: "Tokens revoked by their holders or admins."})
 	m.hashing = m.histogram("keystone_password_hash_duration_seconds", "Time to compute one password hash, without the queue.", "algorithm")
 	m.queries = m.histogram("keystone_db_query_duration_seconds", "Time of one round trip.", "operation", "engine")
+	m.waits = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "keystone_db_pool_acquire_duration_seconds", Help: "Time that a statement had to wait for a connection.",
+		Buckets: []float64{.0001, .001, .005, .025, .1, .5, 1, 5, 30},
+	})
 	m.statements = m.counter("keystone_db_statements_total", "Statements sent.", "operation", "engine")
 	m.reloads = m.newReloads()
-	m.registry.MustRegister(m.inFlight, m.revoked, collectors.NewGoCollector(),
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Revocations != nil {
+		m.registry.MustRegister(&revocations{count: s.Revocations, now: s.Now})
+	}
+	m.registry.MustRegister(m.inFlight, m.revoked, m.waits, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &state{Sources: s})
 	return m
 }
@@ -175,4 +186,11 @@ func (m *Metrics) Queried(engine string, statements, writes int, took time.Durat
 	}
 	m.queries.WithLabelValues(operation, engine).Observe(took.Seconds())
 	m.statements.WithLabelValues(operation, engine).Add(float64(statements))
+}
+
+// Waited notes how long a statement was kept from a connection.
+func (m *Metrics) Waited(took time.Duration) {
+	if m != nil {
+		m.waits.Observe(took.Seconds())
+	}
 }

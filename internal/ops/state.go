@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,7 +17,11 @@ type Sources struct {
 	Gate     func() passhash.Stats
 	Limiters func() []Limiter
 	Keys     func() []Keys
-	Caches   func() pycache.Stats
+	// Revocations counts the stored revocation events. It is asked once a
+	// minute at most.
+	Revocations func(context.Context) (int64, error)
+	Now         func() time.Time // time.Now when nil
+	Caches      func() pycache.Stats
 
 	Version, Revision, GoVersion string
 }
