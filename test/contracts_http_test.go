@@ -223,7 +223,7 @@ func (p pipes) Addr() net.Addr { return &net.UnixAddr{Net: "unix", Name: "pipe"}
 func idleConnections(c *cloud) {
 	synctest.Test(c.t, func(*testing.T) {
 		l := pipes{make(chan net.Conn), make(chan struct{})}
-		s := listen.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }), slog.New(slog.DiscardHandler))
+		s := listen.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }), slog.New(slog.DiscardHandler), listen.Times{})
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(l) }()
 		client, server := net.Pipe()
