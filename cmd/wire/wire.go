@@ -273,5 +273,6 @@ func (b *builder) api(context.Context) error {
 		return err
 	}
 	b.app.Handler = h
+	b.stats.Warned(len(b.app.Warnings))
 	return nil
 }

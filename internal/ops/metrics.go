@@ -139,8 +139,7 @@ func (m *Metrics) Policy(rule string, allowed bool) {
 	m.decisions.WithLabelValues(rule, decision).Inc()
 }
 
-// Login counts an attempt to log in by a method; outcome is success or
-// failure, reason one of the words of the code.
+// Login counts an attempt to log in, by the words of auth.
 func (m *Metrics) Login(method, outcome, reason string) {
 	if m != nil {
 		m.attempts.WithLabelValues(method, outcome, reason).Inc()
@@ -154,7 +153,7 @@ func (m *Metrics) Issued(provider string) {
 	}
 }
 
-// Validated counts a validation: valid, invalid, expired or revoked.
+// Validated counts a validation, by the words of auth.
 func (m *Metrics) Validated(outcome string) {
 	if m != nil {
 		m.validations.WithLabelValues(outcome).Inc()

@@ -10,6 +10,7 @@ import (
 // certificates that were read last are good for.
 type reloads struct {
 	success, at  prometheus.Gauge
+	warnings     prometheus.Gauge
 	outcomes     *prometheus.CounterVec
 	certificates *prometheus.GaugeVec
 }
@@ -22,13 +23,16 @@ func (m *Metrics) newReloads() reloads {
 		at: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "keystone_config_last_reload_timestamp_seconds", Help: "When the configuration in use was read.",
 		}),
+		warnings: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "keystone_config_warnings", Help: "Things in the configuration that work and are probably not meant; the log names them.",
+		}),
 		outcomes: m.counter("keystone_config_reloads_total", "Times that the configuration was to be read again; a failure leaves the last good one in use.", "outcome"),
 		certificates: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "keystone_tls_certificate_expiry_timestamp_seconds", Help: "When the certificate ends.",
 		}, []string{"listener"}),
 	}
 	r.success.Set(1)
-	m.registry.MustRegister(r.success, r.at, r.certificates)
+	m.registry.MustRegister(r.success, r.at, r.warnings, r.certificates)
 	for _, outcome := range []string{reloadDone, reloadFailed} {
 		r.outcomes.WithLabelValues(outcome)
 	}
@@ -44,6 +48,13 @@ const (
 func (m *Metrics) Started(at time.Time) {
 	if m != nil {
 		m.reloads.at.Set(float64(at.UnixMilli()) / 1e3)
+	}
+}
+
+// Warned notes how many warnings the log has of the configuration in use.
+func (m *Metrics) Warned(n int) {
+	if m != nil {
+		m.reloads.warnings.Set(float64(n))
 	}
 }
 
