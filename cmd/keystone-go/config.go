@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,16 +25,27 @@ func (p *program) configCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return p.sample(output) },
 	}
 	sample.Flags().StringVarP(&output, "output", "o", "", "`file` to write instead of stdout")
+	strict := false
+	check := &cobra.Command{
+		Use: "check", Short: "Say what is wrong with the configuration, and what changes nothing",
+		Long: `check names every fault with its file, line and option, and what would be
+right; the start would be refused for each, and so the exit code is 1. It also
+names options that are not known, with the nearest that are, those without
+effect in this server, and those read under an older name.`,
+		RunE: func(*cobra.Command, []string) error { return p.checkConfig(strict) },
+	}
+	check.Flags().BoolVar(&strict, "strict", false, "fail because of options that are not known, too")
+	given := false
+	show := &cobra.Command{
+		Use: "show", Short: "Print every option with its value and where it comes from",
+		Long: `show prints each option with its value and its origin: a file and line, an
+environment variable, the command line, or default. Secrets that were set are
+hidden.`,
+		RunE: func(*cobra.Command, []string) error { return p.showConfig(given) },
+	}
+	show.Flags().BoolVar(&given, "given", false, "leave out what has its default")
 	for _, c := range []*cobra.Command{
-		sample,
-		{
-			Use: "check", Short: "Say what is wrong with the configuration, and what changes nothing",
-			RunE: func(*cobra.Command, []string) error { return p.checkConfig() },
-		},
-		{
-			Use: "show", Short: "Print every option with its value and where it comes from",
-			RunE: func(*cobra.Command, []string) error { return p.showConfig() },
-		},
+		sample, check, show,
 	} {
 		c.Args = usageArgs(c.Args)
 		cmd.AddCommand(c)
@@ -52,12 +65,10 @@ func (p *program) sample(output string) error {
 	return os.WriteFile(output, b.Bytes(), 0o644)
 }
 
-// checkConfig fails on faults alone; the rest is told.
-func (p *program) checkConfig() error {
-	cfg, err := p.load()
-	if err != nil {
-		return err
-	}
+// checkConfig tells everything at once; it fails on faults and, when strict, on
+// options that are not known.
+func (p *program) checkConfig(strict bool) error {
+	cfg, faults := conf.Examine(p.sources())
 	for _, f := range cfg.Files {
 		fmt.Fprintf(p.out, "read %s\n", f)
 	}
@@ -69,7 +80,14 @@ func (p *program) checkConfig() error {
 		fmt.Fprintf(p.out, "%s:%d: %s is not known%s\n", u.File, u.Line, u.Name, near)
 	}
 	for _, s := range cfg.WithoutEffect {
-		fmt.Fprintf(p.out, "%s: %s has no effect in this server\n", s.Origin(), s.Name)
+		if isNotServed(cfg, s.Name) {
+			fmt.Fprintf(p.out, "%s: %s\n", s.Origin(), notServed(s))
+		} else {
+			fmt.Fprintf(p.out, "%s: %s has no effect in this server\n", s.Origin(), s.Name)
+		}
+	}
+	if list := otherMethods(cfg); len(list) > 0 {
+		fmt.Fprintf(p.out, "%s: these methods of [auth] methods are not served: %s\n", cfg.Setting("auth", "methods").Origin(), strings.Join(list, ", "))
 	}
 	for _, s := range cfg.Deprecated {
 		if s.Was != nil {
@@ -78,21 +96,32 @@ func (p *program) checkConfig() error {
 			fmt.Fprintf(p.out, "%s: %s is deprecated (%s)\n", s.Origin(), s.Name, s.Removal)
 		}
 	}
+	switch {
+	case len(faults) > 0:
+		return faults
+	case strict && len(cfg.Unknown) > 0:
+		return exitCode(failed)
+	}
 	return nil
 }
 
-func (p *program) showConfig() error {
-	cfg, err := p.load()
-	if err != nil {
-		return err
-	}
+// showConfig prints what can be read even where there are faults, which it
+// tells as well.
+func (p *program) showConfig(given bool) error {
+	cfg, faults := conf.Examine(p.sources())
 	section := ""
-	for _, s := range cfg.Settings() {
+	for _, s := range slices.Concat(cfg.Settings(), cfg.Dynamic()) {
+		if given && s.File == "" {
+			continue
+		}
 		if s.Section != section {
 			section = s.Section
 			fmt.Fprintf(p.out, "[%s]\n", section)
 		}
-		fmt.Fprintf(p.out, "%s = %s  # %s\n", s.Option, s.Text(), s.Origin())
+		fmt.Fprintf(p.out, "%s = %s  # %s\n", s.Option, strings.ReplaceAll(s.Text(), "\n", "\n\t"), s.Origin())
+	}
+	if len(faults) > 0 {
+		return faults
 	}
 	return nil
 }

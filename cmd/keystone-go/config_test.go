@@ -40,7 +40,7 @@ CONF:20: [assignment] list_limit is an older name of [resource] list_limit
 	want = `keystone-go: CONF:16: [token] expiration: "soon" is not a whole number; give a whole number of at least 0
 keystone-go: CONF:18: [rate_limit_user_auth] replenish_rate_per_second: a number is needed while enabled is true; give a whole number from 1 to 100000
 `
-	if got := strings.ReplaceAll(r.err, bad.conf, "CONF"); r.code != 1 || got != want || r.out != "" {
+	if got := strings.ReplaceAll(r.err, bad.conf, "CONF"); r.code != 1 || got != want || r.out != "read "+bad.conf+"\n" {
 		t.Errorf("config check of a bad file: exit code %d\n%s\nwant\n%s", r.code, got, want)
 	}
 }
@@ -61,6 +61,57 @@ func TestConfigShow(t *testing.T) {
 	if strings.Contains(r.out, "hunter2") {
 		t.Error("config show prints a secret")
 	}
+}
+
+// TestConfigShowGiven leaves defaults out, shows what a file names itself, and
+// goes on where something is wrong.
+func TestConfigShowGiven(t *testing.T) {
+	p := newPlace(t, "[auth]", "methods = password,", "  openid", "openid = mapped", "[openid]", "remote_id_attribute = HTTP_OIDC_ISS", "[token]", "expiration = soon")
+	r := call{env: []string{"OS_TOTP__INCLUDED_PREVIOUS_WINDOWS=2"}}.run(t, "--config-file", p.conf, "config", "show", "--given")
+	for _, want := range []string{
+		"methods = password,openid  # " + p.conf + ":16\n",
+		"[auth]\nopenid = mapped  # " + p.conf + ":18\n[openid]\nremote_id_attribute = HTTP_OIDC_ISS  # " + p.conf + ":20\n",
+		"included_previous_windows = 2  # OS_TOTP__INCLUDED_PREVIOUS_WINDOWS\n",
+	} {
+		r.expect(t, "config show --given", 1, want, p.conf+`:22: [token] expiration: "soon" is not a whole number`)
+	}
+	if strings.Contains(r.out, "default") {
+		t.Errorf("config show --given shows defaults:\n%s", r.out)
+	}
+}
+
+// TestNotServed: what asks for more than there is here is told by the check and
+// loudly by the start.
+func TestNotServed(t *testing.T) {
+	p := ready(t, "[identity]", "driver = ldap", "[catalog]", "driver = kvs", "[auth]", "methods = password,token,openid", "[resource]", "driver = sql", "[policy]", "list_limit = 3")
+	r := p.run(t, "config", "check")
+	for _, want := range []string{
+		p.conf + ":16: [identity] driver = ldap is not served: this server acts as with sql\n",
+		p.conf + ":18: [catalog] driver = kvs is not served: this server acts as with sql\n",
+		p.conf + ":20: these methods of [auth] methods are not served: openid\n",
+		p.conf + ":24: [policy] list_limit has no effect in this server\n",
+	} {
+		r.expect(t, "config check", 0, want, "")
+	}
+	s := call{}.start(t, "--config-file", p.conf, "serve")
+	for _, want := range []string{
+		"WARNING keystone [-] [identity] driver = ldap is not served: this server acts as with sql at=" + p.conf + ":16",
+		"WARNING keystone [-] [catalog] driver = kvs is not served: this server acts as with sql at=" + p.conf + ":18",
+		"WARNING keystone [-] These methods of [auth] methods are not served: openid at=" + p.conf + ":20",
+		"have no effect in this server: [policy] list_limit",
+	} {
+		if strings.Count(s.log.String(), want) != 1 {
+			t.Errorf("the log does not say once %q:\n%s", want, s.log)
+		}
+	}
+	s.end(t, 0)
+}
+
+func TestConfigCheckStrict(t *testing.T) {
+	p := newPlace(t, "[token]", "expirations = 5")
+	p.run(t, "config", "check").expect(t, "config check", 0, "[token] expirations is not known", "")
+	p.run(t, "config", "check", "--strict").expect(t, "config check --strict", 1, "[token] expirations is not known", "")
+	newPlace(t).run(t, "config", "check", "--strict").expect(t, "config check --strict of a good file", 0, "read ", "")
 }
 
 // TestFaultsStopEveryVerb before it has done anything.

@@ -93,6 +93,9 @@ func (p *program) complain(err error) {
 }
 
 func (p *program) root() *cobra.Command {
+	if p.name() == validatorName {
+		return p.validatorCommand()
+	}
 	var version bool
 	root := &cobra.Command{
 		Use:   p.name(),

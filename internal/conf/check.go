@@ -65,15 +65,22 @@ func (l *loader) dynamic() {
 	c.Auth.Plugins = map[string]string{}
 	for _, method := range c.Auth.Methods {
 		n := Name{"auth", method}
-		if _, fixed := l.table.byName[n]; !fixed {
-			if text, ok := l.text(n); ok {
-				c.Auth.Plugins[method] = text
-			}
+		if _, fixed := l.table.byName[n]; fixed {
+			continue
+		}
+		if _, twice := c.Auth.Plugins[method]; twice {
+			continue
+		}
+		if text, ok := l.text(n); ok {
+			c.Auth.Plugins[method] = text
 		}
 	}
 	for _, d := range l.docs {
-		for n := range d.lines {
+		for _, n := range d.sectionsOf() {
 			if n.Option != "remote_id_attribute" || l.table.sections[n.Section] != nil {
+				continue
+			}
+			if _, twice := c.Protocols[n.Section]; twice {
 				continue
 			}
 			if text, ok := l.text(n); ok {
@@ -91,7 +98,11 @@ func (l *loader) text(n Name) (string, bool) {
 	}
 	r := l.compute(o)
 	s, ok := r.value.(string)
-	return s, ok && r.from != nil
+	if !ok || r.from == nil {
+		return "", false
+	}
+	l.config.dynamic = append(l.config.dynamic, Setting{Name: n, Value: s, File: r.from.file, Line: r.from.line})
+	return s, true
 }
 
 // isDynamic tells whether a name that no field has is read all the same.

@@ -76,11 +76,14 @@ type Config struct {
 	// WithoutEffect are the options that were set and are understood, but
 	// change nothing in this server.
 	WithoutEffect []Setting
+	// NotServed are the options of WithoutEffect whose default alone is served:
+	// another driver than sql, for one. What they ask for is missing here.
+	NotServed []Setting
 	// Deprecated are the options that were read under an older name, or that
 	// Python Keystone is about to drop.
 	Deprecated []Setting
 
-	settings []Setting
+	settings, dynamic []Setting
 }
 
 // Protocol is a section named after a federation protocol, such as [openid].

@@ -154,11 +154,14 @@ func (l *loader) set(o *Option) {
 	if v != nil {
 		reflect.ValueOf(l.config).Elem().FieldByIndex(o.fieldIndex).Set(fieldValue(o, v))
 	}
-	s := Setting{Name: o.Name, Value: r.value, Secret: o.Secret, Was: r.was, Removal: o.Removal}
+	s := Setting{Name: o.Name, Value: r.value, Secret: o.Secret, Was: r.was, Removal: o.Removal, Gone: o.Gone, Default: o.Default}
 	if r.from != nil {
 		s.File, s.Line = r.from.file, r.from.line
 		if o.Effect == "" || o.Effect == "default" && !r.isDefault {
 			l.config.WithoutEffect = append(l.config.WithoutEffect, s)
+			if o.Effect != "" {
+				l.config.NotServed = append(l.config.NotServed, s)
+			}
 		}
 		if s.Was != nil || s.Removal != "" {
 			l.config.Deprecated = append(l.config.Deprecated, s)

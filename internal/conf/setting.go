@@ -8,14 +8,35 @@ type Setting struct {
 	Value   any    // typed; nil: unset
 	File    string // or an environment variable; "": the default
 	Line    int
-	Was     *Name  // the older name it was read under
-	Removal string // since when Python Keystone means to drop it
+	Was     *Name   // the older name it was read under
+	Removal string  // since when Python Keystone means to drop it
+	Gone    bool    // the newest Python Keystone has dropped it
+	Default *string // nil: unset
 	Secret  bool
 }
 
 // Settings lists every option with its value and origin, in the order of the
 // sections.
 func (c *Config) Settings() []Setting { return c.settings }
+
+// Dynamic lists the settings whose names depend on the file: plugins of methods
+// in [auth], and the sections of federation protocols.
+func (c *Config) Dynamic() []Setting { return c.dynamic }
+
+// Setting is the setting of an option that there is.
+func (c *Config) Setting(section, option string) Setting {
+	for _, s := range c.settings {
+		if s.Section == section && s.Option == option {
+			return s
+		}
+	}
+	panic("conf: there is no option " + Name{section, option}.String())
+}
+
+// Fault blames a setting.
+func (s Setting) Fault(message string) Fault {
+	return Fault{File: s.File, Line: s.Line, Section: s.Section, Option: s.Option, Message: message}
+}
 
 // Origin tells where the value came from: file:line, an environment variable,
 // or "default".
