@@ -208,6 +208,7 @@ func TestReloadKeepsDebts(t *testing.T) {
 // TestReloadUnderLoad: signals come fast, every third file is broken, the
 // database pool, the limits and the hashing gate change, and no request fails.
 func TestReloadUnderLoad(t *testing.T) {
+	t.Parallel()
 	rounds, every := 40, 300*time.Millisecond
 	if long() {
 		rounds = 200
