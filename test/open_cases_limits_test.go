@@ -41,10 +41,11 @@ func TestO_29(t *testing.T) {
 				c.status("validation", c.validate(service, subject, ""), want)
 				return count.Statements
 			}
-			none := cost("", 404)
 			for i := range 150 {
+				cost("", 404) // what is remembered of the caller's rows is warm then
+				none := cost("", 404)
 				for _, rubbish := range []string{fmt.Sprint("random text ", i), stranger[:40] + fmt.Sprintf("%04d", i) + stranger[44:], jwt + fmt.Sprint(i)} {
-					if n := cost(rubbish, 404); n != none {
+					if n := cost(rubbish, 404); n > none {
 						t.Fatalf("%s: %d statements, without a subject %d", rubbish, n, none)
 					}
 				}
