@@ -3,7 +3,6 @@ package listen
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -37,7 +36,7 @@ type TLSConfig struct {
 }
 
 // Certificates are the files of a TLSConfig. They are looked at once a second
-// at most, on handshakes; what cannot be read leaves the last good ones in use.
+// at most, when a connection comes; what cannot be read leaves the last good ones in use.
 type Certificates struct{ files *follow.Value[*tls.Config] }
 
 // OpenCertificates reads the files.
@@ -113,15 +112,20 @@ type TLS struct{ current atomic.Pointer[Certificates] }
 func (t *TLS) Use(c *Certificates) { t.current.Store(c) }
 
 // Wrap makes a listener speak TLS; Use must have been called.
-func (t *TLS) Wrap(l net.Listener) net.Listener {
-	return tls.NewListener(l, &tls.Config{
-		MinVersion: tls.VersionTLS12, // of no use: each handshake gets its own
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			c := t.current.Load()
-			if c == nil {
-				return nil, errors.New("no certificates")
-			}
-			return c.files.Get(), nil
-		},
-	})
+func (t *TLS) Wrap(l net.Listener) net.Listener { return &tlsListener{l, t} }
+
+// tlsListener gives each connection the present configuration whole, where
+// GetConfigForClient would leave it the session tickets of another.
+type tlsListener struct {
+	net.Listener
+	tls *TLS
+}
+
+// Accept waits for a connection; the handshake is its user's.
+func (l *tlsListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return tls.Server(c, l.tls.current.Load().files.Get()), nil
 }
