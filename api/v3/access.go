@@ -51,11 +51,13 @@ func (c *Call) identify() {
 	}
 	t := c.trace
 	t.User, t.UserDomain = id.User.ID, id.User.DomainID
+	t.UserName, t.UserDomainName = id.User.Name, id.User.DomainName
 	if id.Project != nil {
 		t.Project, t.ProjectDomain = id.Project.ID, id.Project.DomainID
+		t.ProjectName, t.ProjectDomainName = id.Project.Name, id.Project.Domain.Name
 	}
 	if id.Domain != nil {
-		t.Domain = id.Domain.ID
+		t.Domain, t.DomainName = id.Domain.ID, id.Domain.Name
 	}
 	if id.Token != nil {
 		t.System = id.Token.System
@@ -71,10 +73,13 @@ func (a *API) finished(e echo.Context, v *visit, took time.Duration) {
 		status = statusGone
 	}
 	a.cfg.Metrics.Request(r.Method, v.route, status, took)
-	addr := "-"
-	if v.addr.IsValid() {
-		addr = v.addr.String()
-	}
-	line := fmt.Sprintf("%s %q status: %d len: %d time: %.6f", addr, r.Method+" "+a.cfg.PathPrefix+r.URL.Path+" "+r.Proto, status, w.Size, took.Seconds())
+	line := fmt.Sprintf("%s %q status: %d len: %d time: %.6f", shownAddress(v.addr), r.Method+" "+a.cfg.PathPrefix+r.URL.Path+" "+r.Proto, status, w.Size, took.Seconds())
 	a.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, line, olog.Name("keystone.access"))
+}
+
+func shownAddress(a netip.Addr) string {
+	if !a.IsValid() {
+		return "-"
+	}
+	return a.String()
 }

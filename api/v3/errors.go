@@ -12,6 +12,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/olog"
 	"github.com/keystone-go/keystone-go/internal/passhash"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/ratelimit"
@@ -128,16 +129,19 @@ func internalAnswer() Reply {
 // logRefusal logs an error for the operator. A 429 has its access line only:
 // a flood must not write two lines a request.
 func (a *API) logRefusal(e echo.Context, f *fault.Error, err error) {
-	ctx, level := e.Request().Context(), slog.LevelInfo
+	ctx, level, text := e.Request().Context(), slog.LevelInfo, err.Error()
 	switch f.Kind {
 	case fault.TooMany:
 		return
 	case fault.NotFound:
 		level = slog.LevelDebug
-	case fault.Unauthorized, fault.Unavailable:
+	case fault.Unauthorized:
+		// Python Keystone's words: programs that ban addresses look for them.
+		level, text = slog.LevelWarn, fmt.Sprintf("Authorization failed. %s from %s", text, shownAddress(olog.FromContext(ctx).Addr))
+	case fault.Unavailable:
 		level = slog.LevelWarn
 	case fault.Internal:
 		level = slog.LevelError
 	}
-	a.cfg.Log.Log(ctx, level, err.Error(), slog.Int("status", int(f.Kind)))
+	a.cfg.Log.Log(ctx, level, text, slog.Int("status", int(f.Kind)))
 }

@@ -103,7 +103,7 @@ func (h *handler) named(a slog.Attr) slog.Attr {
 }
 
 func (h *handler) Handle(ctx context.Context, in slog.Record) error {
-	r := &record{time: in.Time, level: in.Level, message: in.Message, req: requestOf(ctx), source: sourceOf(in.PC)}
+	r := &record{time: in.Time, level: in.Level, message: hideTokens(in.Message), req: requestOf(ctx), source: sourceOf(in.PC)}
 	r.logger = r.source.logger
 	for _, a := range h.attrs {
 		r.take(a)
@@ -129,8 +129,11 @@ func (r *record) take(a slog.Attr) {
 	case a.Key == nameKey:
 		r.logger = a.Value.String()
 	case a.Key == stackKey:
-		r.stack = a.Value.String()
+		r.stack = hideTokens(a.Value.String())
 	case !a.Equal(slog.Attr{}):
+		if k := a.Value.Kind(); k == slog.KindString || k == slog.KindAny {
+			a.Value = slog.StringValue(hideTokens(a.Value.String()))
+		}
 		r.extra = append(r.extra, a)
 	}
 }

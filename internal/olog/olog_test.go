@@ -2,7 +2,10 @@ package olog_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"regexp"
@@ -137,5 +140,19 @@ func TestRequestIDs(t *testing.T) {
 			t.Fatalf("got %q", id)
 		}
 		seen[id] = true
+	}
+}
+
+func TestTokensAreHidden(t *testing.T) {
+	token := "gAAAAABl" + strings.Repeat("Ab_-9", 30) + "=="
+	jws := "eyJ0eXAi." + strings.Repeat("x", 30) + "." + strings.Repeat("y", 30)
+	sum := sha256.Sum256([]byte(token))
+	shown := "{SHA256}" + hex.EncodeToString(sum[:])
+	out := logged(t, olog.Options{}, func(l *slog.Logger) {
+		l.Error("Could not find region: "+token+". And "+token+"/x "+jws, "error", errors.New("no "+jws), "short", "gAAAA-x", "word", "eyJ")
+	})
+	if strings.Contains(out, token[:50]) || strings.Contains(out, jws[:20]) || strings.Count(out, shown+". And "+shown+"/x {SHA256}") != 1 ||
+		!strings.Contains(out, "short=gAAAA-x word=eyJ") {
+		t.Errorf("got %q", out)
 	}
 }

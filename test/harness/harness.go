@@ -21,19 +21,22 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
 	"github.com/keystone-go/keystone-go/internal/fernet"
+	"github.com/keystone-go/keystone-go/internal/olog"
 )
 
 // Options says what kind of server.
 type Options struct {
-	Engine string               // of dbtest.Engines
-	URL    string               // a database that is there already, instead of Engine
-	DB     db.DB                // the same, open
-	Keys   string               // a key folder that is there already
-	Conf   func(*conf.Config)   // changes the configuration
-	Now    func() time.Time     // the wall clock
-	Tick   func() time.Duration // the clock of the limits
-	Log    io.Writer            // where the log goes; nowhere when nil
-	Bare   bool                 // no bootstrap
+	Engine  string               // of dbtest.Engines
+	URL     string               // a database that is there already, instead of Engine
+	DB      db.DB                // the same, open
+	Keys    string               // a key folder that is there already
+	Conf    func(*conf.Config)   // changes the configuration
+	Now     func() time.Time     // the wall clock
+	Tick    func() time.Duration // the clock of the limits
+	Log     io.Writer            // where the log goes in slog's form; kolla's expressions are held against its lines anyway
+	Lines   io.Writer            // where the lines go that are held against them
+	Handler slog.Handler         // takes the log as well
+	Bare    bool                 // no bootstrap
 }
 
 // Password is the bootstrap administrator's.
@@ -69,10 +72,14 @@ func New(t testing.TB, o Options) *Server {
 	if o.Conf != nil {
 		o.Conf(cfg)
 	}
-	log := slog.New(slog.DiscardHandler)
+	handlers := []slog.Handler{olog.New(checked(t, o.Lines), olog.Options{Debug: true})}
 	if o.Log != nil {
-		log = slog.New(slog.NewTextHandler(o.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		handlers = append(handlers, slog.NewTextHandler(o.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
+	if o.Handler != nil {
+		handlers = append(handlers, o.Handler)
+	}
+	log := slog.New(slog.NewMultiHandler(handlers...))
 	app, err := wire.Build(context.Background(), cfg, wire.Options{DB: o.DB, Now: o.Now, Tick: o.Tick, Log: log})
 	if err != nil {
 		t.Fatalf("build the server: %v", err)
