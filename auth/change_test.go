@@ -16,7 +16,7 @@ func (s *stand) change(id, original, password string) error {
 // TestChangePassword sets the new password and voids the tokens made so far,
 // those of the very second among them.
 func TestChangePassword(t *testing.T) {
-	each(t, world{attempts: ptr(3), duration: time.Hour}, func(s *stand) {
+	eachWay(t, world{attempts: ptr(3), duration: time.Hour}, func(s *stand) {
 		held := s.token("ana", onP1)
 		bens := s.token("ben", unscoped)
 		s.must(s.change(s.ids["ana"], "ana", "new"))

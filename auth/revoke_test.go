@@ -50,7 +50,7 @@ func (s *stand) event(text string) {
 // domain default; "pfar" is a project of domain far. Unless said otherwise an
 // event is of the very second of the token's issue, which counts.
 func TestRevoked(t *testing.T) {
-	each(t, world{}, func(s *stand) {
+	eachWay(t, world{}, func(s *stand) {
 		ana, ben := s.ids["ana"], s.ids["ben"]
 		s.grant("ana", "project pfar", "reader")
 		tokens := map[string]string{}
@@ -136,7 +136,7 @@ func TestRevoked(t *testing.T) {
 // TestRevokedApart: of two tokens that are validated together, an event voids
 // the one it names.
 func TestRevokedApart(t *testing.T) {
-	each(t, world{}, func(s *stand) {
+	eachWay(t, world{}, func(s *stand) {
 		s.grant("ben", "project p2", "reader")
 		caller, subject := s.token("ana", onP1), s.token("ben", onP2)
 		for _, tt := range []struct {
@@ -169,7 +169,7 @@ func TestRevokedApart(t *testing.T) {
 // TestRevoke voids a token at once, in the second it was issued in, and not
 // its neighbours.
 func TestRevoke(t *testing.T) {
-	each(t, world{}, func(s *stand) {
+	eachWay(t, world{}, func(s *stand) {
 		first, second := s.token("ana", onP1), s.token("ana", onP1)
 		s.quiet()
 		s.must(s.auth.Revoke(s.Context(), first))

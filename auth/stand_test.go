@@ -105,6 +105,18 @@ func each(t *testing.T, w world, f func(s *stand)) {
 	dbtest.Each(t, func(t *testing.T, d db.DB) { f(newStand(t, d, w)) })
 }
 
+// eachWay is each with [keystone_go] remember_reads off and on: no answer may
+// differ.
+func eachWay(t *testing.T, w world, f func(s *stand)) {
+	t.Helper()
+	for name, on := range map[string]bool{"read": false, "remembered": true} {
+		t.Run(name, func(t *testing.T) {
+			w.Remember = on
+			each(t, w, f)
+		})
+	}
+}
+
 func newStand(t *testing.T, d db.DB, w world) *stand {
 	t.Helper()
 	s := &stand{T: t, world: w, db: dbtest.Count(t, d), hash: &hasher{}, clock: noon, ids: map[string]string{}}

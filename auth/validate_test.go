@@ -27,7 +27,7 @@ func (s *stand) validate(c auth.Check) auth.Result {
 // disabled is answered at once, and what is stale makes him anonymous.
 func TestValidate404(t *testing.T) {
 	const px, dx, dy, ux = "px", "d0000000000000000000000000000001", "d0000000000000000000000000000002", "ux"
-	each(t, world{}, func(s *stand) {
+	eachWay(t, world{}, func(s *stand) {
 		c := s.Context()
 		id := s.forge(token.Token{UserID: ux, ProjectID: px})
 		s.must(resource.CreateDomain(c, s.db, resource.Domain{ID: dx, Name: "dx"}))
@@ -76,7 +76,7 @@ func TestValidate404(t *testing.T) {
 // TestValidateDomain404 is a domain that is gone or disabled, and one that is
 // none.
 func TestValidateDomain404(t *testing.T) {
-	each(t, world{}, func(s *stand) {
+	eachWay(t, world{}, func(s *stand) {
 		id := s.forge(token.Token{UserID: s.ids["ana"], DomainID: far})
 		if _, err := s.subject(id); err != nil {
 			s.Errorf("domain far: %v", err)
@@ -96,7 +96,7 @@ func TestValidateDomain404(t *testing.T) {
 
 // TestValidateIdle: a user who is idle for too long is disabled, live.
 func TestValidateIdle(t *testing.T) {
-	each(t, world{Config: auth.Config{IdleDays: ptr(1)}}, func(s *stand) {
+	eachWay(t, world{Config: auth.Config{IdleDays: ptr(1)}}, func(s *stand) {
 		id := s.token("ana", onP1).ID
 		s.exec(`update "user" set last_active_at = $1`, "2026-11-29")
 		if _, err := s.subject(id); message(err) != "404 Failed to validate token" {
@@ -111,7 +111,7 @@ func TestValidateIdle(t *testing.T) {
 
 // TestValidateRevives: what is decided from live rows dies and lives with them.
 func TestValidateRevives(t *testing.T) {
-	each(t, world{}, func(s *stand) {
+	eachWay(t, world{}, func(s *stand) {
 		id := s.token("ana", onP1).ID
 		s.exec(`delete from assignment`)
 		if _, err := s.subject(id); message(err) != "404 Could not find token." {
@@ -133,7 +133,7 @@ func TestValidateRevives(t *testing.T) {
 // TestAllowExpired lets the subject, and him alone, be past his life by less
 // than the window.
 func TestAllowExpired(t *testing.T) {
-	each(t, world{}, func(s *stand) {
+	eachWay(t, world{}, func(s *stand) {
 		held := s.token("ana", onP1)
 		end := held.Token.ExpiresAt
 		if want := noon.Truncate(time.Second).Add(time.Hour); !end.Equal(want) {
