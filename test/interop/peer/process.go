@@ -32,11 +32,11 @@ while read -r sign group; do
   -) rest=; for g in $all; do [ "$g" = "$group" ] || rest="$rest $g"; done; all=$rest ;;
   esac
 done
-for g in $all; do kill -TERM -- "-$g" 2>/dev/null; done
+for g in $all; do kill -s TERM -- "-$g" 2>/dev/null; done
 n=0
 for g in $all; do
-  while kill -0 -- "-$g" 2>/dev/null && [ $n -lt 50 ]; do n=$((n+1)); sleep 0.1; done
-  kill -KILL -- "-$g" 2>/dev/null
+  while kill -s 0 -- "-$g" 2>/dev/null && [ $n -lt 50 ]; do n=$((n+1)); sleep 0.1; done
+  kill -s KILL -- "-$g" 2>/dev/null
 done
 rm -rf "$1"`
 
