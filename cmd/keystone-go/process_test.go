@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,6 +39,9 @@ type process struct {
 	ended      chan error
 }
 
+// servesLine names the first of several addresses.
+var servesLine = regexp.MustCompile(`Serving listen="?\[([^\s\]]+).*\]"? admin_listen=\[(\S*)\]`)
+
 // launch starts a process that serves, under sh so that the environment may
 // hold its id: $$.
 func launch(t *testing.T, env []string, extra []*os.File, args ...string) *process {
@@ -56,7 +60,7 @@ func launch(t *testing.T, env []string, extra []*os.File, args ...string) *proce
 	go func() { p.ended <- p.cmd.Wait() }()
 	t.Cleanup(func() { p.end(t) })
 	for range 1500 {
-		if m := servingLine.FindStringSubmatch(p.log.String()); m != nil {
+		if m := servesLine.FindStringSubmatch(p.log.String()); m != nil {
 			p.reach(m[1], m[2])
 			return p
 		}
@@ -94,13 +98,18 @@ func (p *process) signal(t *testing.T, s os.Signal) {
 	}
 }
 
-// end stops the process once and wants it to end well.
+// end stops the process, once.
 func (p *process) end(t *testing.T) {
 	t.Helper()
-	if p.ended == nil {
-		return
+	if p.ended != nil {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		p.wait(t)
 	}
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+}
+
+// wait wants the process to end well.
+func (p *process) wait(t *testing.T) {
+	t.Helper()
 	select {
 	case err := <-p.ended:
 		if err != nil {
