@@ -51,7 +51,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u := *r.URL
 	u.Path, u.RawPath = path, ""
 	r.URL = &u
-	a.echo.Router().Find(r.Method, path, e)
+	method, path := foldHealth(r.Method, path)
+	a.echo.Router().Find(method, path, e)
 	if strings.Count(e.Path(), "/") != strings.Count(path, "/") {
 		// echo lets an argument at the end of a path hold slashes. Here it is
 		// one segment, as in Python, so that "a/b" never names the object "a".

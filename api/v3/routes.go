@@ -2,11 +2,13 @@ package v3
 
 import (
 	"slices"
+	"time"
 
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/health"
 )
 
 // Resources are what the rows work on. The zero value will do to list them.
@@ -15,13 +17,15 @@ type Resources struct {
 	Auth    *auth.Service
 	Users   identity.Users
 	Regions catalog.Regions
+	Health  *health.Checks
+	Now     func() time.Time
 }
 
 // Table is every row that is served, without the HEAD of each GET.
 func Table(r Resources) []Route {
 	return slices.Concat(
 		discoveryRoutes(),
-		healthRoutes(),
+		healthcheck{r.Health, r.Now}.routes(),
 		authTokens{r.Auth}.routes(),
 		authScopes{r.DB}.routes(),
 		users{r.Users, r.Auth}.routes(),

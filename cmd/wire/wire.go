@@ -257,7 +257,12 @@ func (b *builder) api(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("[oslo_policy]: %w", err)
 	}
+	checks, err := b.health()
+	if err != nil {
+		return err
+	}
 	b.app.Routes = v3.Table(v3.Resources{
+		Health: checks, Now: b.Now,
 		DB: b.app.DB, Auth: b.app.Auth, Users: b.app.Users, Regions: catalog.Regions{DB: b.app.DB, Limit: listLimit(b.cfg.Catalog.ListLimit, b.cfg.Default.ListLimit)},
 	})
 	h, err := v3.New(v3.Config{

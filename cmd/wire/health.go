@@ -1,0 +1,21 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/keystone-go/keystone-go/internal/health"
+)
+
+// health makes what /healthcheck asks.
+func (b *builder) health() (*health.Checks, error) {
+	c := b.cfg.Healthcheck
+	checks, warnings, err := health.New(health.Config{
+		Detailed: c.Detailed, Backends: c.Backends, DisableByFile: c.DisableByFilePath, DisableByPort: c.DisableByFilePaths,
+		EnableByFiles: c.EnableByFilePaths, SourceRanges: c.AllowedSourceRanges, IgnoreProxied: c.IgnoreProxiedRequests, Log: b.Log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("[healthcheck] %w", err)
+	}
+	b.app.Warnings = append(b.app.Warnings, warnings...)
+	return checks, nil
+}
