@@ -20,15 +20,17 @@ var (
 	errStale    = stale("unusable")
 	errExpired  = stale("expired")
 	errRevoked  = stale("revoked")
-	errInactive = stale("disabled")
+	errInactive = fault.New(fault.NotFound, noToken).Because("disabled")
 )
+
+const noToken = "Could not find token."
 
 func stale(reason string) *fault.Error {
 	return fault.New(fault.NotFound, "Failed to validate token").Because(reason)
 }
 
 // errNoRoles is Python's TokenNotFound, without the token in its text.
-var errNoRoles = fault.New(fault.NotFound, "Could not find token.").Because("no_role")
+var errNoRoles = fault.New(fault.NotFound, noToken).Because("no_role")
 
 // live holds the rows behind one or two tokens, read in one batch.
 type live struct {

@@ -108,7 +108,7 @@ func TestObserveTokens(t *testing.T) {
 				s.Errorf("subject %s: told %q", want, o.all)
 			}
 		}
-		o.hears(s.T, "revoke", "revoked", func() { s.must(s.auth.Revoke(s.Context(), held)) })
+		o.hears(s.T, "revoke", "revoked", func() { s.must(s.auth.Revoke(s.Context(), held, true)) })
 		o.hears(s.T, "revoked", "validated valid, validated revoked", pair(held.ID))
 	})
 }

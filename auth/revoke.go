@@ -107,14 +107,18 @@ func (id *Identity) hasRole(roleID string) bool {
 	return false
 }
 
-// Revoke voids one token by its audit id; tokens made from it stay valid, as
-// in Python (keystone/token/provider.py revoke_token).
-func (s *Service) Revoke(ctx context.Context, id *Identity) error {
+// Revoke voids one token by its audit id and, with chain, the tokens that were
+// made from it (keystone/token/provider.py revoke_token).
+func (s *Service) Revoke(ctx context.Context, id *Identity, chain bool) error {
 	if len(id.Token.AuditIDs) == 0 {
 		return fmt.Errorf("revoke a token: it has no audit id")
 	}
 	var b db.Batch
-	s.revoker.Revoke(&b, cascade.Revocation{AuditID: id.Token.AuditIDs[0]})
+	own := id.Token.AuditIDs[0]
+	s.revoker.Revoke(&b, cascade.Revocation{AuditID: own})
+	if chain {
+		s.revoker.Revoke(&b, cascade.Revocation{AuditChainID: own})
+	}
 	if err := s.db.Send(ctx, &b); err != nil {
 		return fmt.Errorf("revoke a token: %w", err)
 	}

@@ -172,9 +172,9 @@ func TestRevoke(t *testing.T) {
 	eachWay(t, world{}, func(s *stand) {
 		first, second := s.token("ana", onP1), s.token("ana", onP1)
 		s.quiet()
-		s.must(s.auth.Revoke(s.Context(), first))
-		if s.db.Writes != 2 {
-			s.Errorf("%d writes, want the event and the pruning", s.db.Writes)
+		s.must(s.auth.Revoke(s.Context(), first, true))
+		if s.db.Writes != 4 {
+			s.Errorf("%d writes, want two events and a pruning with each", s.db.Writes)
 		}
 		if _, err := s.subject(first.ID); message(err) != "404 Failed to validate token" {
 			s.Errorf("a revoked token: %q", message(err))
@@ -186,8 +186,44 @@ func TestRevoke(t *testing.T) {
 			s.Errorf("another token of the user: %v", err)
 		}
 		first.Token.AuditIDs = nil
-		if err := s.auth.Revoke(s.Context(), first); err == nil {
+		if err := s.auth.Revoke(s.Context(), first, true); err == nil {
 			s.Error("a token without an audit id was revoked: that would void every token")
+		}
+	})
+}
+
+// TestRevokeChain voids what was made from a token with it, unless asked not to.
+func TestRevokeChain(t *testing.T) {
+	for chain, want := range map[bool]string{true: "404 Failed to validate token", false: ""} {
+		each(t, world{Config: auth.Config{RescopeScoped: true}}, func(s *stand) {
+			first := s.token("ana", onP1)
+			child, err := s.try(byToken(first.ID, onP2))
+			s.must(err)
+			grandchild, err := s.try(byToken(child.ID, onP1))
+			s.must(err)
+			s.must(s.auth.Revoke(s.Context(), first, chain))
+			for name, id := range map[string]string{"child": child.ID, "grandchild": grandchild.ID} {
+				if _, err := s.subject(id); message(err) != want {
+					s.Errorf("chain %v: the %s: %q, want %q", chain, name, message(err), want)
+				}
+			}
+		})
+	}
+}
+
+// TestValidateDisabled: a token of a user who was disabled behind our back is
+// void for good: he gets an event, as from Keystone 30.0.0.
+func TestValidateDisabled(t *testing.T) {
+	eachWay(t, world{}, func(s *stand) {
+		held := s.token("ana", onP1)
+		enable := func(on bool) { s.exec(`update "user" set enabled = $1 where id = $2`, on, s.ids["ana"]) }
+		enable(false)
+		if _, err := s.subject(held.ID); message(err) != "404 Could not find token." {
+			s.Errorf("disabled: %q", message(err))
+		}
+		enable(true)
+		if _, err := s.subject(held.ID); message(err) != "404 Failed to validate token" {
+			s.Errorf("enabled again: %q", message(err))
 		}
 	})
 }
@@ -197,7 +233,7 @@ func TestRevokePrunes(t *testing.T) {
 	each(t, world{}, func(s *stand) {
 		s.exec(`insert into revocation_event (user_id, issued_before, revoked_at) values ('old', $1, $1), ('young', $2, $2)`,
 			noon.Add(-91*time.Minute), noon.Add(-89*time.Minute))
-		s.must(s.auth.Revoke(s.Context(), s.token("ana", onP1)))
+		s.must(s.auth.Revoke(s.Context(), s.token("ana", onP1), true))
 		for user, want := range map[string]int64{"old": 0, "young": 1} {
 			n, err := s.db.Exec(s.Context(), `delete from revocation_event where user_id = $1`, user)
 			if s.must(err); n != want {

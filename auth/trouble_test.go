@@ -69,7 +69,7 @@ func TestDatabaseGone(t *testing.T) {
 			"login by token": second(s.auth.Authenticate(gone, s.parse(byToken(held.ID, unscoped)))),
 			"change":         s.auth.ChangePassword(gone, s.users, s.ids["ana"], "ana", "new"),
 			"validation":     second(s.auth.Validate(gone, auth.Check{Caller: held.ID, Subject: held.ID})),
-			"revocation":     s.auth.Revoke(gone, held),
+			"revocation":     s.auth.Revoke(gone, held, true),
 		} {
 			if !errors.Is(err, context.Canceled) {
 				s.Errorf("%s: got %v", what, err)
@@ -87,7 +87,7 @@ func second[T any](_ T, err error) error { return err }
 func TestDecodes(t *testing.T) {
 	each(t, world{Config: auth.Config{AdminToken: "sesame"}}, func(s *stand) {
 		held := s.token("ana", onP1)
-		s.must(s.auth.Revoke(s.Context(), held))
+		s.must(s.auth.Revoke(s.Context(), held, true))
 		s.quiet()
 		for text, want := range map[string]bool{held.ID: true, "sesame": true, "": false, "garbage": false, held.ID + "x": false} {
 			if got := s.auth.Decodes(text); got != want {

@@ -10,6 +10,7 @@ import (
 	"github.com/keystone-go/keystone-go/auth/method"
 	"github.com/keystone-go/keystone-go/auth/token"
 	"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/internal/cascade"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
 )
@@ -48,6 +49,11 @@ func (s *Service) Validate(ctx context.Context, c Check) (Result, error) {
 		return r, fmt.Errorf("validate a token: %w", err)
 	}
 	s.judge(c, caller, subject, rows, &r)
+	if subject != nil && errors.Is(r.SubjectErr, errInactive) {
+		if err := s.voidFor(ctx, subject.UserID); err != nil {
+			return r, err
+		}
+	}
 	if service != nil && r.Caller != nil {
 		// One that is not valid is as good as none.
 		id, err := s.identity(c.Service, service, rows, 0)
@@ -55,6 +61,18 @@ func (s *Service) Validate(ctx context.Context, c Check) (Result, error) {
 		r.Caller.Service = id
 	}
 	return r, nil
+}
+
+// voidFor writes down that a user was met disabled: should he be enabled again
+// elsewhere, the tokens that he had stay void (keystone/token/provider.py,
+// bug 2122615).
+func (s *Service) voidFor(ctx context.Context, userID string) error {
+	var b db.Batch
+	s.revoker.Revoke(&b, cascade.Revocation{UserID: userID})
+	if err := s.db.Send(ctx, &b); err != nil {
+		return fmt.Errorf("revoke the tokens of a disabled user: %w", err)
+	}
+	return nil
 }
 
 func (s *Service) decodeService(id string) *token.Token {

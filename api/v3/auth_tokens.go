@@ -50,7 +50,7 @@ func (h authTokens) delete(c *Call) (Reply, error) {
 	if c.SubjectErr != nil {
 		return Reply{}, c.SubjectErr
 	}
-	if err := h.Revoke(c.Ctx(), c.Subject); err != nil {
+	if err := h.Revoke(c.Ctx(), c.Subject, !slices.Contains(falseWords, word(c.Query("cascade")))); err != nil {
 		return Reply{}, err
 	}
 	return noContent(), nil
@@ -81,12 +81,17 @@ func subjectTarget(c *Call) (policy.Target, error) {
 	}, nil
 }
 
-// trueWords are oslo.utils' strutils.TRUE_STRINGS.
-var trueWords = []string{"1", "t", "true", "on", "y", "yes"}
+// trueWords and falseWords are those of oslo.utils' strutils.
+var (
+	trueWords  = []string{"1", "t", "true", "on", "y", "yes"}
+	falseWords = []string{"0", "f", "false", "off", "n", "no"}
+)
+
+func word(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 func wantSubject(c *Call, check *auth.Check) {
 	check.Catalog = !c.has("nocatalog")
-	check.AllowExpired = slices.Contains(trueWords, strings.ToLower(strings.TrimSpace(c.Query("allow_expired"))))
+	check.AllowExpired = slices.Contains(trueWords, word(c.Query("allow_expired")))
 }
 
 // has tells whether a query parameter is there at all.

@@ -14,6 +14,9 @@ import (
 // (keystone/models/revoke_model.py). Empty means any.
 type Revocation struct {
 	UserID, ProjectID, TrustID, AuditID string
+	// AuditChainID voids the tokens that were made from the token of this
+	// audit id.
+	AuditChainID string
 }
 
 // Revoker writes revocation events.
@@ -28,8 +31,8 @@ type Revoker struct {
 // insert (keystone/revoke/backends/sql.py).
 func (r Revoker) Revoke(b *db.Batch, e Revocation) {
 	now := r.Now().UTC().Truncate(time.Second)
-	b.Exec(`insert into revocation_event (user_id, project_id, trust_id, audit_id, issued_before, revoked_at)
-values ($1, $2, $3, $4, $5, $6)`, null(e.UserID), null(e.ProjectID), null(e.TrustID), null(e.AuditID), now, now)
+	b.Exec(`insert into revocation_event (user_id, project_id, trust_id, audit_id, audit_chain_id, issued_before, revoked_at)
+values ($1, $2, $3, $4, $5, $6, $7)`, null(e.UserID), null(e.ProjectID), null(e.TrustID), null(e.AuditID), null(e.AuditChainID), now, now)
 	b.Exec(`delete from revocation_event where revoked_at < $1`, now.Add(-r.Keep))
 }
 
