@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/resource"
 )
@@ -256,6 +257,28 @@ func TestGetNobody(t *testing.T) {
 			if _, err := s.users.Get(s.Context(), id); message(err) != "404 Could not find user: "+id+"." {
 				s.Errorf("Get(%q): got %q", id, message(err))
 			}
+		}
+	})
+}
+
+// TestUpdateForeign refuses to set what a user of another source has no place
+// for.
+func TestUpdateForeign(t *testing.T) {
+	each(t, func(s *stand) {
+		s.exec(`insert into "user" (id, extra, enabled, domain_id) values ('foreign', '{}', $1, 'd')`, true)
+		s.exec(`insert into nonlocal_user (domain_id, name, user_id) values ('d', 'Foreign', 'foreign')`)
+		before, err := s.users.Get(s.Context(), "foreign")
+		s.must(err)
+		name, password := "other", "secret-1"
+		given := &password
+		for what, ch := range map[string]identity.Change{"name": {Name: &name}, "password": {Password: &given}} {
+			if _, err := s.users.Update(s.Context(), before, ch); !fault.Is(err, fault.BadRequest) {
+				s.Errorf("set the %s: %v, want a 400", what, err)
+			}
+		}
+		same := "Foreign"
+		if _, err := s.users.Update(s.Context(), before, identity.Change{Name: &same}); err != nil {
+			s.Errorf("set the same name: %v", err)
 		}
 	})
 }

@@ -127,6 +127,9 @@ func (u Users) Create(ctx context.Context, domainID string, ch Change) (View, er
 // password revokes his tokens.
 func (u Users) Update(ctx context.Context, before View, ch Change) (View, error) {
 	a := before.Account
+	if a.LocalID == 0 && (ch.Name != nil && *ch.Name != a.Name || ch.Password != nil) {
+		return View{}, fault.New(fault.BadRequest, "The name and the password of user %s are kept by another source and cannot be set here.", a.ID)
+	}
 	if ch.Name != nil {
 		name, err := cleanName(*ch.Name)
 		if err != nil {
