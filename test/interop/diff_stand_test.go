@@ -4,6 +4,7 @@ package interop_test
 
 import (
 	"context"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -63,7 +64,7 @@ func newStand(t *testing.T) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	python := s.python(t, s.template)
+	python := s.python(t, s.template, nil)
 	python.MustManage(t, "db_sync")
 	// A new user: a new password for the recorded admin would end his tokens.
 	python.MustManage(t, "bootstrap", "--bootstrap-username", "boot", "--bootstrap-project-name", "boot", "--bootstrap-password", peer.Password)
@@ -77,8 +78,9 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-// compare starts both servers on copies of the template and gives the run.
-func (s *stand) compare(t *testing.T, name string) *diff.Run {
+// compare starts both servers on copies of the template, with changes to their
+// configuration, and gives the run.
+func (s *stand) compare(t *testing.T, name string, changes peer.Conf) *diff.Run {
 	t.Helper()
 	lists, err := diff.LoadLists("diff_listed.yaml", harness.Testdata("../../docs/divergences.md"))
 	if err != nil {
@@ -86,8 +88,8 @@ func (s *stand) compare(t *testing.T, name string) *diff.Run {
 	}
 	s.create(t, s.name()+"_py_"+name, s.template)
 	s.create(t, s.name()+"_go_"+name, s.template)
-	python := s.python(t, s.name()+"_py_"+name)
-	s.Go.Conf = s.python(t, s.name()+"_go_"+name).Conf
+	python := s.python(t, s.name()+"_py_"+name, changes)
+	s.Go.Conf = s.python(t, s.name()+"_go_"+name, changes).Conf
 	for _, server := range []*peer.Server{python, s.Go} {
 		if err := server.Start(); err != nil {
 			t.Fatal(err)
@@ -111,9 +113,11 @@ func (s *stand) compare(t *testing.T, name string) *diff.Run {
 }
 
 // python is a Python Keystone on a database.
-func (s *stand) python(t *testing.T, database string) *peer.Server {
+func (s *stand) python(t *testing.T, database string, changes peer.Conf) *peer.Server {
 	t.Helper()
-	server, err := s.SecondPython(database, 2, peer.Conf{"database": {"connection": s.address(database)}})
+	conf := peer.Conf{"database": {"connection": s.address(database)}}
+	maps.Copy(conf, changes)
+	server, err := s.SecondPython(database, 2, conf)
 	if err != nil {
 		t.Fatal(err)
 	}

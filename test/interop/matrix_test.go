@@ -81,7 +81,7 @@ func matrix(t *testing.T, s *stand) diff.Report {
 	if len(s.actors) < leastActors {
 		t.Fatalf("%d actors, want %d", len(s.actors), leastActors)
 	}
-	run := s.compare(t, "matrix")
+	run := s.compare(t, "matrix", nil)
 	// Reads first: what they are compared on is then what the fixture made.
 	slices.SortStableFunc(rows, func(a, b matrixRow) int { return reads(b.Row) - reads(a.Row) })
 	for _, r := range rows {

@@ -64,7 +64,9 @@ type pair struct{ reference, ours Answer }
 
 // Scenario runs the steps in order.
 func (r *Run) Scenario(ctx context.Context, s Scenario) error {
-	a, b := maps.Clone(r.Vars), maps.Clone(r.Vars)
+	a, b := map[string]string{}, map[string]string{}
+	maps.Copy(a, r.Vars)
+	maps.Copy(b, r.Vars)
 	kept := map[string]bool{}
 	for _, st := range s.Steps {
 		time.Sleep(time.Duration(st.Wait) * time.Millisecond)
