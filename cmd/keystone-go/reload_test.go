@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -334,5 +336,26 @@ func TestReopenLog(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), "POST /v3/auth/tokens") {
 			t.Errorf("round %d: %v: %s", i, err, text)
 		}
+	}
+}
+
+// TestRestartOptionsAreDocumented: docs/daemon.md lists what waits for a
+// restart, and nothing else.
+func TestRestartOptionsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/daemon.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, m := range regexp.MustCompile("(?m)^- `(\\[\\w+\\] \\w+)`").FindAllStringSubmatch(string(text), -1) {
+		listed = append(listed, m[1])
+	}
+	want := []string{}
+	for _, n := range restartOptions {
+		want = append(want, n.String())
+	}
+	want = append(want, "[keystone_go] tls_cert_file")
+	if !slices.Equal(listed, want) {
+		t.Errorf("docs/daemon.md lists %q, want %q", listed, want)
 	}
 }
