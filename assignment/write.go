@@ -93,6 +93,41 @@ func GrantOnSystem(ctx context.Context, c db.Conn, a Actor, roleID string) error
 		a.kind("System"), a.ID, "system", roleID, false)
 }
 
+// OnProject gives the role where the actor has it on the project, else no row.
+func OnProject(a Actor, projectID, roleID string) db.Query[string] {
+	return grantQuery("assignment", a.kind("Project"), a.ID, projectID, roleID)
+}
+
+// OnSystem gives the role where the actor has it on the system, else no row.
+func OnSystem(a Actor, roleID string) db.Query[string] {
+	return grantQuery("system_assignment", a.kind("System"), a.ID, "system", roleID)
+}
+
+func grantQuery(table, kind, actorID, targetID, roleID string) db.Query[string] {
+	return db.Query[string]{
+		Text: `select role_id from ` + table + ` where type = $1 and actor_id = $2 and target_id = $3 and role_id = $4 and inherited = $5`,
+		Args: []any{kind, actorID, targetID, roleID, false},
+		Scan: func(r db.Row) (string, error) {
+			var id string
+			err := r.Scan(&id)
+			return id, err
+		},
+	}
+}
+
+// Implied gives the implied role where prior implies it, else no row.
+func Implied(prior, implied string) db.Query[string] {
+	return db.Query[string]{
+		Text: `select implied_role_id from implied_role where prior_role_id = $1 and implied_role_id = $2`,
+		Args: []any{prior, implied},
+		Scan: func(r db.Row) (string, error) {
+			var id string
+			err := r.Scan(&id)
+			return id, err
+		},
+	}
+}
+
 // once inserts a row whose presence is success, inside a transaction of its
 // own: a failed insert would end the caller's on Postgres.
 func once(ctx context.Context, c db.Conn, what, text string, args ...any) error {

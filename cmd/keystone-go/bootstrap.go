@@ -69,6 +69,7 @@ password gets the one given.`,
 				return err
 			}
 			return p.withConfig(cmd.Context(), func(ctx context.Context, cfg *conf.Config) error {
+				o.Log = slog.Default()
 				return bootstrap(ctx, cfg, o)
 			})
 		},

@@ -57,7 +57,7 @@ func TestBootstrapPasswordSources(t *testing.T) {
 	verb := []string{"--config-file", p.conf, "bootstrap"}
 	r := call{}.run(t, verb...)
 	r.expect(t, "no password", 1, "A password is needed", "")
-	for _, x := range []struct {
+	for i, x := range []struct {
 		what     string
 		call     call
 		args     []string
@@ -77,6 +77,12 @@ func TestBootstrapPasswordSources(t *testing.T) {
 		{"no such file", call{}, []string{"--bootstrap-password-file", p.dir + "/none"}, 1, "no such file", "bare"},
 	} {
 		r := x.call.run(t, append(verb, x.args...)...)
+		if x.code == 0 {
+			x.says = "Role admin exists, skipping creation."
+			if i == 0 {
+				x.says = "Created role admin"
+			}
+		}
 		r.expect(t, x.what, x.code, "", x.says)
 		if !p.hasPassword(t, "admin", x.password) {
 			t.Errorf("%s: the administrator's password is not %q", x.what, x.password)
@@ -97,14 +103,40 @@ func TestBootstrapNames(t *testing.T) {
 		"--config-file", p.conf, "bootstrap", "--bootstrap-username", "root-flag", "--bootstrap-project-name", "own-project",
 		"--bootstrap-role-name", "boss", "--bootstrap-service-name", "id", "--bootstrap-internal-url", "http://flag/v3", "--bootstrap-region-id", "R1", "--no-immutable-roles",
 	}
-	for range 2 {
-		call{env: env}.run(t, args...).expect(t, "bootstrap", 0, "", "")
+	call{env: env}.run(t, args...).expect(t, "bootstrap", 0, "", "Created role boss\n")
+	again := call{env: env}.run(t, args...)
+	again.expect(t, "bootstrap again", 0, "", "skipping creation.")
+	// kolla-ansible counts these to tell whether anything was changed.
+	for _, text := range []string{
+		"Domain default already exists, skipping creation.", "Project own-project already exists, skipping creation.",
+		"User root-env already exists, skipping creation.", "Role boss exists, skipping creation.",
+		"User root-env already has role boss on project own-project.", "User root-env already has role boss on the system.",
+		"Region R1 exists, skipping creation.", "public endpoint updated", "internal endpoint updated",
+	} {
+		if strings.Count(again.err, text) != 1 {
+			t.Errorf("a second bootstrap does not say %q once:\n%s", text, again.err)
+		}
 	}
 	if !p.hasPassword(t, "root-env", "pw") {
 		t.Error("the user of the environment has not the password")
 	}
 	if got := p.endpoints(t); strings.Join(got, " ") != "internal=http://flag/v3@R1 public=http://env/v3@R1" {
 		t.Errorf("endpoints: %v", got)
+	}
+}
+
+// TestBootstrapWithoutURLs makes no service, as keystone-manage.
+func TestBootstrapWithoutURLs(t *testing.T) {
+	p := newPlace(t)
+	p.must(t, "db_sync")
+	p.must(t, "bootstrap", "--bootstrap-password", "x")
+	d, err := db.Open(t.Context(), db.Config{URL: "sqlite:///" + p.dir + "/keystone.db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if services, err := db.All(t.Context(), d, catalog.ServicesOfType("identity")); err != nil || len(services) != 0 {
+		t.Errorf("identity services: %v, %v, want none", services, err)
 	}
 }
 

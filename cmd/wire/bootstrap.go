@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/catalog"
@@ -24,12 +25,18 @@ type BootstrapOptions struct {
 	AdminURL, PublicURL, InternalURL string
 	Region                           string
 	ImmutableRoles                   bool
+	// Log hears what is made and what was there, in keystone-manage's words,
+	// which deployers' scripts count; nil hears nothing.
+	Log *slog.Logger
 }
 
 // Bootstrap makes what a new cloud needs before anybody can log in: domain,
 // project, roles, an administrator and the catalog's first entries
 // (keystone/cmd/bootstrap.py). What is there already stays; it may run again.
 func Bootstrap(ctx context.Context, d db.DB, users identity.Users, cfg *conf.Config, o BootstrapOptions) error {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	b := bootstrap{BootstrapOptions: o, ctx: ctx, db: d, users: users, domain: cfg.Identity.DefaultDomainID}
 	for _, step := range []func() error{b.defaultDomain, b.project, b.admin, b.roles, b.grants, b.region, b.catalog} {
 		if err := step(); err != nil {
@@ -50,6 +57,11 @@ type bootstrap struct {
 	adminRole string
 }
 
+// say tells what was done.
+func (b *bootstrap) say(format string, args ...any) {
+	b.Log.InfoContext(b.ctx, fmt.Sprintf(format, args...))
+}
+
 // exists runs a query that finds a row or none.
 func exists[T any](ctx context.Context, d db.DB, q db.Query[T]) (T, bool, error) {
 	v, err := db.One(ctx, d, q)
@@ -61,61 +73,33 @@ func exists[T any](ctx context.Context, d db.DB, q db.Query[T]) (T, bool, error)
 
 func (b *bootstrap) defaultDomain() error {
 	_, found, err := exists(b.ctx, b.db, resource.DomainByID(b.domain))
-	if err != nil || found {
+	if err != nil {
 		return err
 	}
-	return resource.CreateDomain(b.ctx, b.db, resource.Domain{
+	if found {
+		b.say("Domain %s already exists, skipping creation.", b.domain)
+		return nil
+	}
+	if err := resource.CreateDomain(b.ctx, b.db, resource.Domain{
 		ID: b.domain, Name: "Default", Description: "The default domain", Enabled: true,
-	})
+	}); err != nil {
+		return err
+	}
+	b.say("Created domain %s", b.domain)
+	return nil
 }
 
 func (b *bootstrap) project() error {
-	p, found, err := exists(b.ctx, b.db, resource.ProjectByName(b.Project, b.domain))
-	if err != nil || found {
-		b.projectID = p.ID
-		return err
-	}
-	b.projectID = uuid.Hex()
-	return resource.CreateProject(b.ctx, b.db, resource.Project{
-		ID: b.projectID, Name: b.Project, DomainID: b.domain, Enabled: true,
-		Description: "Bootstrap project for initializing the cloud.",
-	})
+	var err error
+	b.projectID, err = SetupProject(b.ctx, b.db, b.say, b.Project, "", b.domain)
+	return err
 }
 
 // admin makes the administrator, or enables him and gives him the password
 // where he does not have it.
 func (b *bootstrap) admin() error {
-	a, found, err := exists(b.ctx, b.db, identity.AccountByName(b.Username, b.domain))
-	if err != nil {
-		return err
-	}
-	password := &b.Password
-	if !found {
-		v, err := b.users.Create(b.ctx, b.domain, identity.Change{Name: &b.Username, Password: &password})
-		b.userID = v.Account.ID
-		return err
-	}
-	b.userID = a.ID
-	same, err := b.users.Hasher.Verify(b.ctx, a.Password.Hash, b.Password)
-	if err != nil {
-		return err
-	}
-	var ch identity.Change
-	if !a.Enabled {
-		on := true
-		ch.Enabled = &on
-	}
-	if !same {
-		ch.Password = &password
-	}
-	if ch.Enabled == nil && ch.Password == nil {
-		return nil
-	}
-	before, err := b.users.Get(b.ctx, a.ID)
-	if err != nil {
-		return err
-	}
-	_, err = b.users.Update(b.ctx, before, ch)
+	var err error
+	b.userID, err = SetupUser(b.ctx, b.db, b.users, b.say, b.Username, b.Password, "", b.domain)
 	return err
 }
 
@@ -131,7 +115,7 @@ func (b *bootstrap) roles() error {
 		}
 		ids[i] = id
 		if i > 0 {
-			if err := assignment.Imply(b.ctx, b.db, id, ids[i-1]); err != nil {
+			if err := b.imply(id, ids[i-1]); err != nil {
 				return err
 			}
 		}
@@ -144,21 +128,66 @@ func (b *bootstrap) roles() error {
 	return err
 }
 
+func (b *bootstrap) imply(prior, implied string) error {
+	_, found, err := exists(b.ctx, b.db, assignment.Implied(prior, implied))
+	if err != nil {
+		return err
+	}
+	if found {
+		b.say("Implied role where %s implies %s exists, skipping creation.", prior, implied)
+		return nil
+	}
+	if err := assignment.Imply(b.ctx, b.db, prior, implied); err != nil {
+		return err
+	}
+	b.say("Created implied role where %s implies %s", prior, implied)
+	return nil
+}
+
 func (b *bootstrap) role(name string) (string, error) {
 	r, found, err := exists(b.ctx, b.db, assignment.RolesByName(name))
-	if err != nil || found {
-		return r.ID, err
+	if err != nil {
+		return "", err
+	}
+	if found {
+		b.say("Role %s exists, skipping creation.", name)
+		return r.ID, nil
 	}
 	id := uuid.Hex()
-	return id, assignment.CreateRole(b.ctx, b.db, assignment.Role{ID: id, Name: name}, b.ImmutableRoles)
+	if err := assignment.CreateRole(b.ctx, b.db, assignment.Role{ID: id, Name: name}, b.ImmutableRoles); err != nil {
+		return "", err
+	}
+	b.say("Created role %s", name)
+	return id, nil
 }
 
 func (b *bootstrap) grants() error {
 	actor := assignment.Actor{ID: b.userID}
-	if err := assignment.GrantOnProject(b.ctx, b.db, actor, b.projectID, b.adminRole, false); err != nil {
+	_, found, err := exists(b.ctx, b.db, assignment.OnProject(actor, b.projectID, b.adminRole))
+	switch {
+	case err != nil:
+		return err
+	case found:
+		b.say("User %s already has role %s on project %s.", b.Username, b.Role, b.Project)
+	default:
+		if err := assignment.GrantOnProject(b.ctx, b.db, actor, b.projectID, b.adminRole, false); err != nil {
+			return err
+		}
+		b.say("Granted role %s on project %s to user %s.", b.Role, b.Project, b.Username)
+	}
+	_, found, err = exists(b.ctx, b.db, assignment.OnSystem(actor, b.adminRole))
+	switch {
+	case err != nil:
+		return err
+	case found:
+		b.say("User %s already has role %s on the system.", b.Username, b.Role)
+		return nil
+	}
+	if err := assignment.GrantOnSystem(b.ctx, b.db, actor, b.adminRole); err != nil {
 		return err
 	}
-	return assignment.GrantOnSystem(b.ctx, b.db, actor, b.adminRole)
+	b.say("Granted role %s on the system to user %s.", b.Role, b.Username)
+	return nil
 }
 
 func (b *bootstrap) region() error {
@@ -167,12 +196,20 @@ func (b *bootstrap) region() error {
 	}
 	err := catalog.Regions{DB: b.db}.Create(b.ctx, catalog.Region{ID: b.Region})
 	if fault.Is(err, fault.Conflict) {
+		b.say("Region %s exists, skipping creation.", b.Region)
 		return nil
+	}
+	if err == nil {
+		b.say("Created region %s", b.Region)
 	}
 	return err
 }
 
+// catalog makes the identity service and its endpoints, where there are URLs.
 func (b *bootstrap) catalog() error {
+	if b.PublicURL == "" && b.InternalURL == "" && b.AdminURL == "" {
+		return nil
+	}
 	services, err := db.All(b.ctx, b.db, catalog.ServicesOfType("identity"))
 	if err != nil {
 		return err
@@ -212,12 +249,17 @@ func (b *bootstrap) endpoint(serviceID string, have []catalog.Endpoint, iface, u
 		if e.Interface != iface || region != nil && (e.RegionID == nil || *e.RegionID != *region) {
 			continue
 		}
+		b.say("%s endpoint updated", iface)
 		if e.URL == url {
 			return nil
 		}
 		return catalog.SetEndpointURL(b.ctx, b.db, e.ID, url)
 	}
-	return catalog.CreateEndpoint(b.ctx, b.db, catalog.Endpoint{
+	err := catalog.CreateEndpoint(b.ctx, b.db, catalog.Endpoint{
 		ID: uuid.Hex(), Interface: iface, ServiceID: serviceID, URL: url, RegionID: region, Enabled: true,
 	})
+	if err == nil {
+		b.say("Created %s endpoint %s", iface, url)
+	}
+	return err
 }
