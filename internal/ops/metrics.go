@@ -60,6 +60,7 @@ func NewMetrics(s Sources) *Metrics {
 	})
 	m.statements = m.counter("keystone_db_statements_total", "Statements sent.", "operation", "engine")
 	m.reloads = m.newReloads()
+	m.begin()
 	if s.Now == nil {
 		s.Now = time.Now
 	}
@@ -69,6 +70,20 @@ func NewMetrics(s Sources) *Metrics {
 	m.registry.MustRegister(m.inFlight, m.revoked, m.waits, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &state{Sources: s})
 	return m
+}
+
+// begin makes the series that alerts look at, so that their first event is a
+// rise.
+func (m *Metrics) begin() {
+	for _, scope := range []string{"per_ip", "per_user"} {
+		m.rejections.WithLabelValues(scope)
+		for _, outcome := range []string{"allowed", "rejected", "error"} {
+			m.evaluations.WithLabelValues(scope, outcome)
+		}
+	}
+	for _, outcome := range []string{"valid", "expired", "revoked", "disabled", "gone", "no_role", "unusable", "invalid"} {
+		m.validations.WithLabelValues(outcome)
+	}
 }
 
 func (m *Metrics) counter(name, help string, labels ...string) *prometheus.CounterVec {
