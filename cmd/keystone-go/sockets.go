@@ -33,6 +33,9 @@ func (p *program) openSockets(ctx context.Context, c conf.KeystoneGo) (s sockets
 		return s, err
 	}
 	for _, g := range given {
+		if g.Name == "uwsgi" {
+			return s, errors.Join(errors.New("socket uwsgi of the service manager: its protocol is not served, only HTTP"), g.Close(), s.close())
+		}
 		if slices.Contains(adminNames, g.Name) {
 			s.admin = append(s.admin, g.Listener)
 		} else {
