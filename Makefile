@@ -13,8 +13,6 @@ RACE_API = ./api/v3/... ./auth ./test
 # Starts a Postgres for a command, unless there is one.
 POSTGRES = $(if $(KEYSTONE_GO_TEST_POSTGRES),,build/pgrun --)
 
-RUN = build/run -postgres $(if $(CI),-strict)
-
 .PHONY: help run build test test-all lint docs verify bench fuzz
 
 help: ## this text
@@ -32,8 +30,8 @@ test: ## every test on SQLite and on a real Postgres, then the race detector
 	@$(POSTGRES) $(MAKE) --no-print-directory test-all
 
 test-all:
-	@$(RUN) -name tests -- -count=1 -timeout=15m ./...
-	@$(RUN) -name race -- -race -count=1 -timeout=15m $(RACE)
+	@build/run -name tests -postgres $(if $(CI),-strict) -- -count=1 -timeout=15m ./...
+	@build/run -name race -postgres -- -race -count=1 -timeout=15m $(RACE)
 	@build/run -name race-api -- -race -count=1 -timeout=15m -run='/^postgres$$' $(RACE_API)
 
 lint: build/tools/.made ## gofumpt, go vet, staticcheck, unchecked errors, open rows
