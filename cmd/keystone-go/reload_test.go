@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/keystone-go/keystone-go/internal/dbtest"
 )
 
 const (
@@ -211,11 +213,27 @@ func TestReloadKeepsDebts(t *testing.T) {
 // database pool, the limits and the hashing gate change, and no request fails.
 func TestReloadUnderLoad(t *testing.T) {
 	t.Parallel()
+	engines := []string{"sqlite"}
+	if long() {
+		engines = dbtest.Engines()
+	}
+	for _, engine := range engines {
+		t.Run(engine, func(t *testing.T) { reloadUnderLoad(t, engine) })
+	}
+}
+
+func reloadUnderLoad(t *testing.T, engine string) {
 	rounds, every := 40, 300*time.Millisecond
 	if long() {
 		rounds = 200
 	}
-	p := running(t, "[token]", "expiration = 3600", "[rate_limit_global_ip]", "enabled = true", "burst_size = 100000", "replenish_rate_per_second = 100000")
+	p := newPlace(t, "[token]", "expiration = 3600", "[rate_limit_global_ip]", "enabled = true", "burst_size = 100000", "replenish_rate_per_second = 100000")
+	if engine != "sqlite" {
+		p.edit(t, "sqlite:///"+p.dir+"/keystone.db", dbtest.OpenURL(t, engine))
+	}
+	p.must(t, "db_sync")
+	p.must(t, "fernet_setup")
+	p.must(t, "bootstrap", "--bootstrap-password", "s3cret")
 	p.edit(t, "connection = ", "max_pool_size = 5\nmax_overflow = 5\nconnection = ")
 	s := launch(t, nil, nil, "--config-file", p.conf, "serve")
 	first, err := s.login()
