@@ -49,8 +49,8 @@ func (h healthcheck) routes() []Route {
 	}
 }
 
-// proxied are the headers of a request that came through a proxy.
-var proxied = []string{"X-Forwarded", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-For", "X-Forwarded-Prefix"}
+// proxyHeaders are the headers of a request that came through a proxy.
+var proxyHeaders = []string{"X-Forwarded", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-For", "X-Forwarded-Prefix"}
 
 // run asks the checks. Who may not ask finds nothing.
 func (h healthcheck) run(c *Call) ([]health.Result, bool, error) {
@@ -58,7 +58,7 @@ func (h healthcheck) run(c *Call) ([]health.Result, bool, error) {
 		return nil, false, noResource()
 	}
 	if h.checks != nil && h.checks.IgnoreProxied {
-		for _, name := range proxied {
+		for _, name := range proxyHeaders {
 			if c.Request().Header.Get(name) != "" {
 				return nil, false, noResource()
 			}
