@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -97,7 +98,7 @@ func (d *daemon) replace(ctx context.Context) error {
 // report says what the new configuration changes, and what it does not.
 func (d *daemon) report(ctx context.Context, old *conf.Config) {
 	changed := changes(old, d.cfg)
-	slog.InfoContext(ctx, "Configuration and policy were read again", "changed", strings.Join(changed, ", "))
+	slog.InfoContext(ctx, "Configuration and policy were read again", "changed", cmp.Or(strings.Join(changed, ", "), "nothing"))
 	var late []string
 	for _, name := range changes(d.first, d.cfg) {
 		if slices.ContainsFunc(restartOptions, func(n conf.Name) bool { return n.String() == name }) {
