@@ -68,9 +68,9 @@ password gets the one given.`,
 			if err := p.bootstrapPassword(&o, passwordFile); err != nil {
 				return err
 			}
-			return p.withConfig(cmd.Context(), func(ctx context.Context, cfg *conf.Config) error {
+			return p.withData(cmd.Context(), func(ctx context.Context, cfg *conf.Config, d db.DB) error {
 				o.Log = slog.Default()
-				return bootstrap(ctx, cfg, o)
+				return bootstrapInto(ctx, d, cfg, o)
 			})
 		},
 	}
@@ -142,23 +142,6 @@ func (p *program) withConfig(ctx context.Context, f func(context.Context, *conf.
 	}
 	defer end()
 	return f(ctx, cfg)
-}
-
-func bootstrap(ctx context.Context, cfg *conf.Config, o wire.BootstrapOptions) error {
-	if err := databaseFile(cfg.Database.Connection); err != nil {
-		return err
-	}
-	d, err := wire.OpenDB(ctx, cfg, nil)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	caches, _, err := wire.PythonCaches(cfg.Cache, slog.Default())
-	if err != nil {
-		return err
-	}
-	defer caches.Close()
-	return bootstrapInto(ctx, caches.Watch(d), cfg, o)
 }
 
 func bootstrapInto(ctx context.Context, d db.DB, cfg *conf.Config, o wire.BootstrapOptions) error {

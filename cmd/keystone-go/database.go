@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
 
 	"github.com/keystone-go/keystone-go/cmd/wire"
+	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
 )
 
@@ -25,6 +27,30 @@ func (p *program) withDB(ctx context.Context, f func(context.Context, db.DB) err
 	}
 	defer d.Close()
 	return f(ctx, d)
+}
+
+// withData opens the database that the configuration names, which must be
+// there, for f; what f writes empties the caches of Python servers.
+func (p *program) withData(ctx context.Context, f func(context.Context, *conf.Config, db.DB) error) error {
+	return p.withConfig(ctx, func(ctx context.Context, cfg *conf.Config) error {
+		if err := databaseFile(cfg.Database.Connection); err != nil {
+			return err
+		}
+		d, err := wire.OpenDB(ctx, cfg, nil)
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		caches, warnings, err := wire.PythonCaches(cfg.Cache, slog.Default())
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			slog.WarnContext(ctx, w)
+		}
+		defer caches.Close()
+		return f(ctx, cfg, caches.Watch(d))
+	})
 }
 
 // databaseFile keeps a SQLite database that is not there from being made

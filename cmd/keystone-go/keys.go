@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -14,9 +15,6 @@ type repository struct {
 	dir       string
 	maxActive int
 }
-
-// credentialKeys is fixed in keystone/credential/providers/fernet/core.py.
-const credentialKeys = 3
 
 func tokenKeys(c *conf.Config) []repository {
 	return []repository{{c.FernetTokens.KeyRepository, c.FernetTokens.MaxActiveKeys}}
@@ -52,31 +50,19 @@ func (p *program) keyCommands() []*cobra.Command {
 		{"token_rotate", "Rotate the keys of tokens", tokenKeys, rotate},
 		{"receipt_setup", "Make the keys of receipts", receiptKeys, setup},
 		{"receipt_rotate", "Rotate the keys of receipts", receiptKeys, rotate},
-		{"credential_setup", "Make the keys of stored credentials", func(c *conf.Config) []repository {
-			return []repository{{c.Credential.KeyRepository, credentialKeys}}
-		}, setup},
+		{"credential_setup", "Make the keys of stored credentials", credentialRepository, setup},
 	} {
-		var owner ownerFlags
-		cmd := &cobra.Command{Use: v.name, Short: v.help, RunE: func(cmd *cobra.Command, _ []string) error {
-			who, err := owner.resolve(cmd, p.uid == 0)
-			if err != nil {
-				return err
-			}
-			cfg, end, err := p.loadLogged()
-			if err != nil {
-				return err
-			}
-			defer end()
-			for _, r := range v.folders(cfg) {
-				if err := v.do(r, who); err != nil {
-					return err
+		list = append(list, p.ownedCommand(v.name, v.help, func(ctx context.Context, who fernet.Owner) error {
+			return p.withConfig(ctx, func(ctx context.Context, cfg *conf.Config) error {
+				for _, r := range v.folders(cfg) {
+					if err := v.do(r, who); err != nil {
+						return err
+					}
+					slog.DebugContext(ctx, "Done", "command", v.name, "dir", r.dir)
 				}
-				slog.Debug("Done", "command", v.name, "dir", r.dir)
-			}
-			return nil
-		}}
-		owner.add(cmd)
-		list = append(list, cmd)
+				return nil
+			})
+		}))
 	}
 	return list
 }

@@ -28,6 +28,9 @@ func (o *ownerFlags) resolve(cmd *cobra.Command, isRoot bool) (fernet.Owner, err
 	if o.user != "" {
 		u, err := user.Lookup(o.user)
 		if err != nil {
+			u, err = user.LookupId(o.user)
+		}
+		if err != nil {
 			return owner, fmt.Errorf("--keystone-user: there is no user %q", o.user)
 		}
 		if owner.UID, err = strconv.Atoi(u.Uid); err != nil {
@@ -36,6 +39,9 @@ func (o *ownerFlags) resolve(cmd *cobra.Command, isRoot bool) (fernet.Owner, err
 	}
 	if o.group != "" {
 		g, err := user.LookupGroup(o.group)
+		if err != nil {
+			g, err = user.LookupGroupId(o.group)
+		}
 		if err != nil {
 			return owner, fmt.Errorf("--keystone-group: there is no group %q", o.group)
 		}

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -143,4 +145,15 @@ func (r result) expect(t *testing.T, what string, code int, out, errors string) 
 			t.Errorf("%s: %s %q, want %q", what, s.name, s.got[:min(len(s.got), 1000)], s.want)
 		}
 	}
+}
+
+// ownerOf gives the numbers of a file's user and group.
+func ownerOf(t *testing.T, path string) (uid, gid string) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := info.Sys().(*syscall.Stat_t)
+	return strconv.Itoa(int(s.Uid)), strconv.Itoa(int(s.Gid))
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,7 +136,8 @@ func (p *program) commands() []*cobra.Command {
 		p.serveCommand(), p.devCommand(), p.bootstrapCommand(), p.dbSyncCommand(), p.dbVersionCommand(),
 		p.routesCommand(), p.configCommand(), p.versionCommand(),
 	}
-	return append(list, p.keyCommands()...)
+	return slices.Concat(list, p.keyCommands(), p.credentialCommands(), []*cobra.Command{p.jwsCommand()},
+		p.setupCommands(), p.maintenanceCommands(), p.laterCommands())
 }
 
 // usageArgs makes what a check of arguments says a misuse; without a check
