@@ -29,7 +29,7 @@ func (s *Service) ParseRequest(body pyjson.Object) (Request, error) {
 
 func (s *Service) parse(body pyjson.Object) (Request, error) {
 	raw, _ := body.Get("auth")
-	if falsy(raw) {
+	if o, isObject := raw.(pyjson.Object); raw == nil || isObject && len(o) == 0 {
 		return Request{}, fault.Invalid("auth", "request body")
 	}
 	if err := authShape.check("", raw); err != nil {
@@ -53,7 +53,7 @@ func (s *Service) parse(body pyjson.Object) (Request, error) {
 	}
 	for _, name := range r.Methods {
 		if _, built := s.methods[name]; !built || !slices.Contains(s.Config.Methods, name) {
-			e := fault.Denied("Attempted to authenticate with an unsupported method.").Because("unsupported_method")
+			e := fault.New(fault.Unauthorized, "Attempted to authenticate with an unsupported method.").Because("unsupported_method")
 			e.Identity = map[string]any{"methods": s.Config.Methods}
 			return Request{}, e
 		}
@@ -61,21 +61,4 @@ func (s *Service) parse(body pyjson.Object) (Request, error) {
 	var err error
 	r.Scope, err = parseScope(auth, s.Config.StrictProjectNames, s.Config.StrictDomainNames)
 	return r, err
-}
-
-// falsy is Python's notion of an empty value.
-func falsy(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case pyjson.Object:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	case string:
-		return v == ""
-	case bool:
-		return !v
-	}
-	return false
 }

@@ -32,10 +32,11 @@ func parse(s *auth.Service, text string) (auth.Request, error) {
 }
 
 const (
-	malformed = " The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error."
-	noScope   = "400 Expecting to find system, project, domain, OS-TRUST:trust or unscoped in scope." + malformed
-	pwUser    = `{"auth": {"identity": {"methods": ["password"], "password": {"user": %s}}}}`
-	pwScope   = `{"auth": {"identity": {"methods": ["password"], "password": {"user": {"id": "u", "password": "p"}}}, "scope": %s}}`
+	unsupported = "401 Attempted to authenticate with an unsupported method."
+	malformed   = " The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error."
+	noScope     = "400 Expecting to find system, project, domain, OS-TRUST:trust or unscoped in scope." + malformed
+	pwUser      = `{"auth": {"identity": {"methods": ["password"], "password": {"user": %s}}}}`
+	pwScope     = `{"auth": {"identity": {"methods": ["password"], "password": {"user": {"id": "u", "password": "p"}}}, "scope": %s}}`
 )
 
 // TestParseFaults: what a login body must not be. Where Python's text is fixed
@@ -48,8 +49,8 @@ func TestParseFaults(t *testing.T) {
 		{`{}`, "400 Expecting to find auth in request body." + malformed},
 		{`{"auth": null}`, "400 Expecting to find auth in request body." + malformed},
 		{`{"auth": {}}`, "400 Expecting to find auth in request body." + malformed},
-		{`{"auth": []}`, "400 Expecting to find auth in request body." + malformed},
-		{`{"auth": ""}`, "400 Expecting to find auth in request body." + malformed},
+		{`{"auth": []}`, "400 "},
+		{`{"auth": ""}`, "400 "},
 		{`{"auth": "x"}`, "400 "},
 		{`{"auth": [1]}`, "400 "},
 		{`{"auth": 5}`, "400 "},
@@ -117,7 +118,7 @@ func TestParseFaults(t *testing.T) {
 		{scope(`{"unscoped": 5}`), ""},
 		// a bad scope is told though the method is not known
 		{`{"auth": {"identity": {"methods": ["kerberos"], "kerberos": {}}, "scope": []}}`, "400 Invalid input for field 'scope': "},
-		{`{"auth": {"identity": {"methods": ["kerberos"], "kerberos": {}}, "scope": {}}}`, bare},
+		{`{"auth": {"identity": {"methods": ["kerberos"], "kerberos": {}}, "scope": {}}}`, unsupported},
 	} {
 		_, err := parse(s, tt.body)
 		got := message(err)
@@ -170,7 +171,7 @@ func TestParseMethods(t *testing.T) {
 			continue
 		}
 		f, ok := errors.AsType[*fault.Error](err)
-		if !ok || message(err) != bare || !cmp.Equal(f.Identity, map[string]any{"methods": tt.configured}) {
+		if !ok || message(err) != unsupported || !cmp.Equal(f.Identity, map[string]any{"methods": tt.configured}) {
 			t.Errorf("methods %s of %v: got %v, %+v", tt.methods, tt.configured, err, f)
 		}
 	}
