@@ -250,8 +250,10 @@ func TestRL_H10(t *testing.T) {
 		statuses(t, []harness.Answer{
 			s.login(1, "alice", "wrong"),
 			s.Do(harness.Call{Method: "POST", Path: "/v3/auth/tokens", Body: byID, From: from(2)}),
-			s.Do(harness.Call{Method: "POST", Path: "/v3/users/" + id + "/password", From: from(3),
-				Body: harness.M{"user": harness.M{"original_password": "wrong", "password": "new"}}}),
+			s.Do(harness.Call{
+				Method: "POST", Path: "/v3/users/" + id + "/password", From: from(3),
+				Body: harness.M{"user": harness.M{"original_password": "wrong", "password": "new"}},
+			}),
 		}, 401, 401, 429)
 	})
 }

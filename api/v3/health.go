@@ -168,7 +168,10 @@ func (h healthcheck) html(results []health.Result) []byte {
 		n, _ := collections()
 		b.WriteString("<h1>Server status</h1>\n<dl>\n")
 		for _, row := range [][2]string{
-			{"Server hostname", host}, {"Current time", h.time()}, {"Python version", noPython()}, {"Platform", platform()},
+			{"Server hostname", host},
+			{"Current time", h.time()},
+			{"Python version", noPython()},
+			{"Platform", platform()},
 			{"Garbage collections", fmt.Sprint(n)},
 		} {
 			fmt.Fprintf(&b, "<dt>%s<dd>%s\n", row[0], html.EscapeString(row[1]))

@@ -42,8 +42,10 @@ func TestBackends(t *testing.T) {
 		"another port's":     {health.Config{Backends: []string{"disable_by_files_ports"}, DisableByPort: []string{"5000:" + here, "5001:" + gone}}, 5001, []health.Result{ok}, true, ""},
 		"a port without one": {health.Config{Backends: []string{"disable_by_files_ports"}, DisableByPort: []string{"5000:" + here}}, 5002, []health.Result{ok}, true, ""},
 		"two in order": {
-			health.Config{Backends: []string{"disable_by_files_ports", "disable_by_file"}, DisableByPort: []string{"5000:" + here}, DisableByFile: gone}, 5000,
-			[]health.Result{off, with(ok, "Path '"+gone+"' was not found")}, false, "",
+			health.Config{Backends: []string{"disable_by_files_ports", "disable_by_file"}, DisableByPort: []string{"5000:" + here}, DisableByFile: gone},
+			5000,
+			[]health.Result{off, with(ok, "Path '"+gone+"' was not found")},
+			false, "",
 		},
 		"enabled":              {health.Config{Backends: []string{"enable_by_files"}, EnableByFiles: []string{here}}, 5000, []health.Result{with(ok, "Specified file paths are available")}, true, ""},
 		"not enabled":          {health.Config{Backends: []string{"enable_by_files"}, EnableByFiles: []string{here, gone}}, 5000, []health.Result{{Reason: "FILE PATH MISSING", Details: "File path " + gone + " is missing"}}, false, ""},

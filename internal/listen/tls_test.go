@@ -205,8 +205,11 @@ func TestTLSMinVersion(t *testing.T) {
 		max  uint16
 		ok   bool
 	}{
-		{old, tls.VersionTLS11, false}, {old, tls.VersionTLS12, true}, {old, tls.VersionTLS13, true},
-		{strict, tls.VersionTLS12, false}, {strict, tls.VersionTLS13, true},
+		{old, tls.VersionTLS11, false},
+		{old, tls.VersionTLS12, true},
+		{old, tls.VersionTLS13, true},
+		{strict, tls.VersionTLS12, false},
+		{strict, tls.VersionTLS13, true},
 	} {
 		_, _, err := c.site.ask(t, func(cfg *tls.Config) { cfg.MinVersion, cfg.MaxVersion = tls.VersionTLS10, c.max })
 		if (err == nil) != c.ok {

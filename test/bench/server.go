@@ -143,7 +143,8 @@ func (s *server) prepare() error {
 func (s *server) login(password string) (string, error) {
 	body, _ := json.Marshal(map[string]any{"auth": map[string]any{
 		"identity": map[string]any{"methods": []string{"password"}, "password": map[string]any{
-			"user": map[string]any{"name": "admin", "domain": map[string]any{"id": "default"}, "password": password}}},
+			"user": map[string]any{"name": "admin", "domain": map[string]any{"id": "default"}, "password": password},
+		}},
 		"scope": map[string]any{"project": map[string]any{"name": "admin", "domain": map[string]any{"id": "default"}}},
 	}})
 	r, err := s.http.Post(s.url+"/v3/auth/tokens", "application/json", bytes.NewReader(body))
