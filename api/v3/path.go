@@ -40,6 +40,7 @@ func (a *API) cleanPath(u *url.URL) (string, bool) {
 var (
 	versionEnd = regexp.MustCompile(`/v(3|2\.0)/*$`)
 	schemeForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`)
+	hostForm   = regexp.MustCompile(`^[A-Za-z0-9._:\[\]-]+$`)
 )
 
 // baseURL is where the client reaches the server: [DEFAULT] public_endpoint,
@@ -59,9 +60,7 @@ func (a *API) baseURL(r *http.Request, how clientaddr.How) string {
 			scheme = v
 		}
 		if a.cfg.ParseProxy {
-			if v := lastValue(r.Header, "X-Forwarded-Host"); v != "" {
-				host = v
-			}
+			scheme, host = proxied(r, scheme, host)
 			if v := lastValue(r.Header, "X-Forwarded-Prefix"); v != "" {
 				prefix = cleanPrefix(v)
 			}
@@ -75,6 +74,28 @@ func (a *API) baseURL(r *http.Request, how clientaddr.How) string {
 	}
 	prefix = strings.TrimRight(versionEnd.ReplaceAllString(prefix, ""), "/")
 	return scheme + "://" + host + prefix
+}
+
+// proxied is what proxies say of scheme and host (oslo.middleware's
+// HTTPProxyToWSGI): the first of Forwarded, which is the one that clients see,
+// and without it X-Forwarded-Host.
+func proxied(r *http.Request, scheme, host string) (string, string) {
+	said := map[string]string{"host": lastValue(r.Header, "X-Forwarded-Host")}
+	if forwarded, _ := header(r, "Forwarded"); forwarded != "" {
+		clear(said)
+		first, _, _ := strings.Cut(forwarded, ",")
+		for pair := range strings.SplitSeq(first, ";") {
+			name, value, _ := strings.Cut(pair, "=")
+			said[strings.ToLower(strings.TrimSpace(name))] = strings.Trim(strings.TrimSpace(value), `"`)
+		}
+	}
+	if v := said["proto"]; schemeForm.MatchString(v) {
+		scheme = v
+	}
+	if v := said["host"]; hostForm.MatchString(v) {
+		host = v
+	}
+	return scheme, host
 }
 
 // lastValue is the part of a comma list that the nearest proxy wrote.

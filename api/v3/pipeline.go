@@ -31,6 +31,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.Reset(r, w)
 	visit := &visit{addr: addr, base: a.baseURL(r, how)}
 	e.Set(visitKey, visit)
+	if a.cfg.CORS.concerns(r) {
+		e.Response().Before(func() { a.cfg.CORS.apply(r, e.Response().Header()) })
+	}
 
 	a.cfg.Metrics.InFlight(1)
 	defer func() {

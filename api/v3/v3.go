@@ -51,6 +51,7 @@ type Config struct {
 	ParseProxy     bool   // [oslo_middleware] enable_proxy_headers_parsing
 	ProxiesListed  bool   // [rate_limit_trusted_proxies] trusted_proxies is not empty
 	InsecureDebug  bool   // [DEFAULT] insecure_debug
+	CORS           CORS
 }
 
 // API serves the Identity API.

@@ -243,6 +243,13 @@ func authConfig(cfg *conf.Config) auth.Config {
 	}
 }
 
+func corsOf(c conf.CORS) v3.CORS {
+	return v3.CORS{
+		Origins: c.AllowedOrigin, Credentials: c.AllowCredentials, Expose: c.ExposeHeaders,
+		MaxAge: c.MaxAge, Methods: c.AllowMethods, Headers: c.AllowHeaders,
+	}
+}
+
 func (b *builder) api(context.Context) error {
 	o := b.cfg.OsloPolicy
 	engine, err := policy.New(policy.Config{
@@ -272,6 +279,7 @@ func (b *builder) api(context.Context) error {
 		ParseProxy:    b.cfg.OsloMiddleware.EnableProxyHeadersParsing,
 		ProxiesListed: len(b.cfg.RateLimitTrustedProxies.TrustedProxies) > 0,
 		InsecureDebug: b.cfg.Default.InsecureDebug,
+		CORS:          corsOf(b.cfg.CORS),
 		Now:           b.Now, Routes: b.app.Routes,
 	})
 	if err != nil {
