@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,6 +38,58 @@ func PurgeMappings(ctx context.Context, c db.Conn, f MappingFilter) (int64, erro
 	n, err := c.Exec(ctx, `delete from id_mapping`+w.String(), w.Args...)
 	if err != nil {
 		return 0, fmt.Errorf("purge id mappings: %w", err)
+	}
+	return n, nil
+}
+
+// manyPasswords is from where on a search of the whole table shows at a login.
+const manyPasswords = 10_000
+
+// UnindexedPasswords gives the number of rows, roughly, where the password table
+// of a Postgres is large and has no index by user, and else 0. Python's schema
+// has none: each login goes through all of it. (SQLite's planner makes one for
+// the query.)
+func UnindexedPasswords(ctx context.Context, c db.Conn) (int64, error) {
+	if c.Dialect() != db.Postgres {
+		return 0, nil
+	}
+	n, err := db.One(ctx, c, db.Query[int64]{
+		Text: `select cast(t.reltuples as bigint)
+from pg_class t
+where t.oid = to_regclass('password')
+  and not exists (
+    select 1
+    from pg_index i
+    join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+    where i.indrelid = t.oid and a.attname = 'local_user_id')`,
+		Scan: func(r db.Row) (int64, error) {
+			var n int64
+			err := r.Scan(&n)
+			return n, err
+		},
+	})
+	if errors.Is(err, db.ErrNoRow) || err == nil && n < manyPasswords {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look for the index of passwords: %w", err)
+	}
+	return n, nil
+}
+
+// Argon2Hashes counts the passwords that Python Keystone cannot verify.
+func Argon2Hashes(ctx context.Context, c db.Conn) (int64, error) {
+	n, err := db.One(ctx, c, db.Query[int64]{
+		Text: `select count(*) from password where password_hash like $1`,
+		Args: []any{"$argon2%"},
+		Scan: func(r db.Row) (int64, error) {
+			var n int64
+			err := r.Scan(&n)
+			return n, err
+		},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count argon2 hashes: %w", err)
 	}
 	return n, nil
 }

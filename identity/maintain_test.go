@@ -89,3 +89,51 @@ func TestPurgeMappings(t *testing.T) {
 		}
 	})
 }
+
+func TestUnindexedPasswords(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
+		postgres := d.Dialect() == db.Postgres
+		expect := func(when string, want bool) {
+			t.Helper()
+			n, err := identity.UnindexedPasswords(t.Context(), d)
+			if err != nil || (n > 0) != want {
+				t.Errorf("%s: %d, %v, want a number of rows: %v", when, n, err, want)
+			}
+		}
+		expect("an empty table", false)
+		if !postgres {
+			return
+		}
+		exec(t, d, `insert into "user" (id, enabled, domain_id) values ('u', $1, 'd')`, true)
+		exec(t, d, `insert into local_user (id, user_id, domain_id, name) values (1, 'u', 'd', 'u')`)
+		exec(t, d, `insert into password (local_user_id, self_service, password_hash, created_at_int, created_at)
+			select 1, false, 'x', g, now() from generate_series(1, 20000) g`)
+		exec(t, d, `analyze password`)
+		expect("a large table", true)
+		exec(t, d, `create index password_of_user on password (local_user_id, id)`)
+		expect("with an index", false)
+	})
+}
+
+func TestArgon2Hashes(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
+		exec(t, d, `insert into "user" (id, enabled, domain_id) values ('u', $1, 'd')`, true)
+		exec(t, d, `insert into local_user (id, user_id, domain_id, name) values (1, 'u', 'd', 'u')`)
+		for i, hash := range []any{"$argon2id$v=19$x", "$2b$04$x", nil} {
+			exec(t, d, `insert into password (local_user_id, self_service, password_hash, created_at_int, created_at) values (1, $1, $2, $3, $4)`, false, hash, i, time.Now())
+		}
+		if n, err := identity.Argon2Hashes(t.Context(), d); err != nil || n != 1 {
+			t.Errorf("Argon2Hashes: %d, %v, want 1", n, err)
+		}
+	})
+}
+
+func TestPasswordRulesValid(t *testing.T) {
+	for pattern, want := range map[string]bool{
+		"": true, `^(?=.*\d).{7,}$`: true, `(?P<c>.)(?P=c)`: true, `(`: false, `[a`: false, `*`: false,
+	} {
+		if err := (identity.PasswordRules{Regex: pattern}).Valid(); (err == nil) != want {
+			t.Errorf("pattern %q: %v, want it valid: %v", pattern, err, want)
+		}
+	}
+}

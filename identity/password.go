@@ -33,7 +33,7 @@ func (r PasswordRules) checkStrength(password string) error {
 	if r.Regex == "" {
 		return nil
 	}
-	re, err := regexp2.Compile(`\A(?:`+goRegex(r.Regex)+`)`, regexp2.None)
+	re, err := r.compile()
 	if err != nil {
 		return unfit("Unable to validate password due to invalid configuration")
 	}
@@ -46,6 +46,16 @@ func (r PasswordRules) checkStrength(password string) error {
 		return fault.New(fault.BadRequest, "The password does not match the requirements: %s.", detail)
 	}
 	return nil
+}
+
+func (r PasswordRules) compile() (*regexp2.Regexp, error) {
+	return regexp2.Compile(`\A(?:`+goRegex(r.Regex)+`)`, regexp2.None)
+}
+
+// Valid reports what keeps the pattern from being used; without one, nothing.
+func (r PasswordRules) Valid() error {
+	_, err := r.compile()
+	return err
 }
 
 func unfit(detail string) error {
