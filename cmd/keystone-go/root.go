@@ -55,6 +55,9 @@ type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
+// manageName is the name of Python Keystone's program for the same verbs.
+const manageName = "keystone-manage"
+
 // name is what the program was called as.
 func (p *program) name() string { return filepath.Base(p.argv0) }
 
@@ -137,7 +140,7 @@ func (p *program) commands() []*cobra.Command {
 		p.routesCommand(), p.configCommand(), p.versionCommand(),
 	}
 	return slices.Concat(list, p.keyCommands(), p.credentialCommands(), []*cobra.Command{p.jwsCommand()},
-		p.setupCommands(), p.maintenanceCommands(), p.laterCommands())
+		p.setupCommands(), p.maintenanceCommands(), p.laterCommands(), []*cobra.Command{p.doctorCommand()})
 }
 
 // usageArgs makes what a check of arguments says a misuse; without a check

@@ -20,7 +20,7 @@ func (p *program) versionCommand() *cobra.Command {
 // scripts expect.
 func (p *program) version() error {
 	version, revision := wire.Version()
-	if p.name() == "keystone-manage" {
+	if p.name() == manageName {
 		_, err := fmt.Fprintln(p.out, version)
 		return err
 	}

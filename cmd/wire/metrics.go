@@ -53,7 +53,7 @@ func (f *face) sources(now func() time.Time) ops.Sources {
 			}
 			return pycache.Stats{}
 		},
-		Revocations: f.revocations, Now: now,
+		Revocations: f.revocations, Traces: f.traces, Now: now,
 		Version: version, Revision: revision, GoVersion: runtime.Version(),
 	}
 }

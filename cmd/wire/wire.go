@@ -22,12 +22,11 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/internal/passhash"
+	"github.com/keystone-go/keystone-go/internal/trace"
 	"github.com/keystone-go/keystone-go/internal/pycache"
-	"github.com/keystone-go/keystone-go/internal/rules"
 	"github.com/keystone-go/keystone-go/internal/uuid"
 	"github.com/keystone-go/keystone-go/lockout"
 	"github.com/keystone-go/keystone-go/migrations"
-	"github.com/keystone-go/keystone-go/policy"
 	"github.com/keystone-go/keystone-go/ratelimit"
 	"github.com/keystone-go/keystone-go/ratelimit/clientaddr"
 	"github.com/keystone-go/keystone-go/ratelimit/memory"
@@ -57,6 +56,7 @@ type App struct {
 	Hasher  *passhash.Hasher
 	Limits  *ratelimit.Set
 	Routes  []v3.Route
+	Tracer  *trace.Tracer
 	// Warnings are for the log at the start.
 	Warnings []string
 
@@ -95,7 +95,7 @@ func Build(ctx context.Context, cfg *conf.Config, o Options) (app *App, err erro
 			b.app.Close()
 		}
 	}()
-	for _, step := range []func(context.Context) error{b.limits, b.keys, b.metrics, b.database, b.caches, b.hashing, b.services, b.api} {
+	for _, step := range []func(context.Context) error{b.limits, b.keys, b.metrics, b.traces, b.database, b.caches, b.hashing, b.services, b.api} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -127,12 +127,9 @@ func (b *builder) limits(context.Context) error {
 		return fmt.Errorf("[rate_limit_trusted_proxies]: %w", err)
 	}
 	g, u := b.cfg.RateLimitGlobalIP, b.cfg.RateLimitUserAuth
-	set, warnings, err := ratelimit.Build(ratelimit.Config{
-		GlobalIP: ratelimit.Section{Enabled: g.Enabled, Burst: g.BurstSize, Rate: g.ReplenishRatePerSecond, MaxEntries: g.MaxEntries, IPv6Prefix: g.IPv6Prefix, IPv4Prefix: g.IPv4Prefix},
-		UserAuth: ratelimit.Section{Enabled: u.Enabled, Burst: u.BurstSize, Rate: u.ReplenishRatePerSecond, MaxEntries: u.MaxEntries},
-		Trusted:  p.TrustedProxies,
-		Now:      b.Tick,
-	}, memory.Open)
+	limits := limitConfig(b.cfg)
+	limits.Now = b.Tick
+	set, warnings, err := ratelimit.Build(limits, memory.Open)
 	if err != nil {
 		return err
 	}
@@ -178,6 +175,7 @@ func (b *builder) database(ctx context.Context) error {
 
 func (b *builder) observe(e db.Event) {
 	b.stats.Queried(string(b.engine), len(e.Texts), e.Writes, e.Duration)
+	b.traced(e)
 	if b.Observe != nil {
 		b.Observe(e)
 	}
@@ -251,18 +249,9 @@ func corsOf(c conf.CORS) v3.CORS {
 }
 
 func (b *builder) api(context.Context) error {
-	o := b.cfg.OsloPolicy
-	engine, err := policy.New(policy.Config{
-		PolicyFile: o.PolicyFile, PolicyDirs: o.PolicyDirs, DefaultRule: o.PolicyDefaultRule,
-		EnforceNewDefaults: o.EnforceNewDefaults, Now: b.Now, Log: b.Log,
-		Remote: rules.RemoteConfig{
-			JSON: o.RemoteContentType == "application/json", Timeout: time.Duration(o.RemoteTimeout * float64(time.Second)),
-			Verify: o.RemoteSSLVerifyServerCrt, CAFile: o.RemoteSSLCACrtFile,
-			CertFile: o.RemoteSSLClientCrtFile, KeyFile: o.RemoteSSLClientKeyFile,
-		},
-	}, b.cfg.Dirs)
+	engine, err := NewPolicy(b.cfg, b.Now, b.Log)
 	if err != nil {
-		return fmt.Errorf("[oslo_policy]: %w", err)
+		return err
 	}
 	checks, err := b.health()
 	if err != nil {
@@ -280,6 +269,7 @@ func (b *builder) api(context.Context) error {
 		ProxiesListed: len(b.cfg.RateLimitTrustedProxies.TrustedProxies) > 0,
 		InsecureDebug: b.cfg.Default.InsecureDebug,
 		CORS:          corsOf(b.cfg.CORS),
+		Tracer:        b.app.Tracer,
 		Now:           b.Now, Routes: b.app.Routes,
 	})
 	if err != nil {

@@ -54,7 +54,8 @@ func fieldsRead(t *testing.T, root string) map[string]bool {
 	}
 	read := map[string]bool{}
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
+		// doctor looks at what the options mean elsewhere, and changes nothing.
+		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(filepath.Base(file), "doctor") {
 			continue
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)

@@ -219,6 +219,12 @@ type address struct {
 
 func (a address) String() string { return a.dialed }
 
+// Address gives what to dial for an item of [cache] memcache_servers.
+func Address(text string) (network, address string, err error) {
+	a, err := parseAddress(text)
+	return a.network, a.dialed, err
+}
+
 // parseAddress reads the forms that Python's clients know: host, host:port,
 // [v6]:port, inet:host:port, inet6:[v6]:port, unix:/path and /path.
 func parseAddress(text string) (address, error) {
