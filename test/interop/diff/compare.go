@@ -18,8 +18,8 @@ var equalHeaders = []string{
 	"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Retry-After",
 }
 
-// presentHeaders hold a new value in each answer; that both have one is compared.
-var presentHeaders = []string{"X-Subject-Token", "Openstack-Auth-Receipt", "X-Openstack-Request-Id", "Content-Length"}
+// transport are headers of the connection and of the web server.
+var transport = []string{"Connection", "Content-Length", "Date", "Keep-Alive", "Server", "Transfer-Encoding"}
 
 // Compare lists what differs, one line a difference, each beginning with what
 // it is about: "status", "header NAME", "body" or a path such as $.error.code.
@@ -45,11 +45,8 @@ func Compare(method string, a, b Answer) []string {
 			out = append(out, fmt.Sprintf("header %s: %q, here %q", h, want, got))
 		}
 	}
-	for _, h := range presentHeaders {
-		// A 204 has no length by RFC 9110; Python's servers send 0 nevertheless.
-		if a.Status == http.StatusNoContent && h == "Content-Length" {
-			continue
-		}
+	for _, h := range otherHeaders(a, b) {
+		// Others hold a new value in each answer; that both have one counts.
 		if there, here := a.Header.Get(h) != "", b.Header.Get(h) != ""; there != here {
 			out = append(out, fmt.Sprintf("header %s: there %v, here %v", h, there, here))
 		}
@@ -58,6 +55,24 @@ func Compare(method string, a, b Answer) []string {
 		return out
 	}
 	return append(out, bodies(method, a, b)...)
+}
+
+// otherHeaders are those of either answer that are not compared by value. A 204
+// has no length by RFC 9110, which Python's servers send nevertheless.
+func otherHeaders(a, b Answer) []string {
+	out := []string{}
+	if a.Status != http.StatusNoContent {
+		out = append(out, "Content-Length")
+	}
+	for _, header := range []http.Header{a.Header, b.Header} {
+		for name := range header {
+			if !slices.Contains(transport, name) && !slices.Contains(equalHeaders, name) && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 func brief(a Answer) string {

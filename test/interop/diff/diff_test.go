@@ -43,6 +43,7 @@ func TestCompare(t *testing.T) {
 		"status":                {"GET", answer(403, `{"error":{"message":"no"}}`), answer(404, ``), []string{`status: 403 (no), here 404`}},
 		"header":                {"GET", answer(401, "", "Www-Authenticate", "a"), answer(401, "", "Www-Authenticate", "b"), []string{`header Www-Authenticate: "a", here "b"`}},
 		"header gone":           {"GET", answer(200, "", "X-Subject-Token", "t"), answer(200, ""), []string{`header X-Subject-Token: there true, here false`}},
+		"a header more":         {"GET", answer(200, "", "Date", "x"), answer(200, "", "X-Color", "red"), []string{`header X-Color: there false, here true`}},
 		"order of Allow":        {"PUT", answer(405, "", "Allow", "GET, HEAD"), answer(405, "", "Allow", "HEAD, GET"), nil},
 		"line end":              {"GET", answer(200, "{}\n"), answer(200, "{}"), []string{"body: the line end behind it"}},
 		"spaces":                {"GET", answer(200, `{"a": 1}`), answer(200, `{"a":1}`), []string{"body: the spaces between its parts"}},
