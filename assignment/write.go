@@ -46,6 +46,25 @@ func RolesByName(name string) db.Query[Role] {
 	}
 }
 
+// Mutable gives which of the global roles with these names may be changed and
+// deleted.
+func Mutable(names ...string) db.Query[string] {
+	w := db.Where{}
+	w.And(`r.domain_id = ?`, NoDomain)
+	w.AndIn("r.name", names)
+	// An option's value is JSON text.
+	w.And(`not exists (select 1 from role_option o where o.role_id = r.id and o.option_id = ? and o.option_value = ?)`, OptionImmutable, "true")
+	return db.Query[string]{
+		Text: `select r.name from role r` + w.String() + ` order by r.name`,
+		Args: w.Args,
+		Scan: func(r db.Row) (string, error) {
+			var name string
+			err := r.Scan(&name)
+			return name, err
+		},
+	}
+}
+
 // Imply makes every holder of prior hold implied too; twice is once.
 func Imply(ctx context.Context, c db.Conn, prior, implied string) error {
 	return once(ctx, c, "imply role "+implied,

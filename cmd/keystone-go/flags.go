@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/keystone-go/keystone-go/internal/conf"
@@ -49,19 +51,30 @@ func (f *logFlag) IsBoolFlag() bool { return f.isBool }
 // The global flags of keystone-manage that are options of [DEFAULT], as
 // oslo.log registers them.
 var logFlags = []struct {
-	name, short, option, help string
-	isBool                    bool
+	name, short string
+	isBool      bool
 }{
-	{"debug", "d", "debug", "log at the level DEBUG", true},
-	{"log-file", "", "log_file", "file to log to instead of stderr", false},
-	{"log-dir", "", "log_dir", "folder of the log file", false},
-	{"log-config-append", "", "log_config_append", "accepted, without effect", false},
-	{"log-date-format", "", "log_date_format", "accepted, without effect", false},
-	{"use-json", "", "use_json", "log in JSON", true},
-	{"use-syslog", "", "use_syslog", "accepted, without effect", true},
-	{"use-journal", "", "use_journal", "accepted, without effect", true},
-	{"syslog-log-facility", "", "syslog_log_facility", "accepted, without effect", false},
-	{"watch-log-file", "", "watch_log_file", "accepted, without effect", true},
+	{"debug", "d", true},
+	{"log-file", "", false},
+	{"log-dir", "", false},
+	{"log-config-append", "", false},
+	{"log-date-format", "", false},
+	{"use-json", "", true},
+	{"use-syslog", "", true},
+	{"use-journal", "", true},
+	{"syslog-log-facility", "", false},
+	{"watch-log-file", "", true},
+}
+
+// logHelp is what the options of the flags are for.
+func logHelp() map[string]string {
+	help := map[string]string{}
+	for _, o := range conf.Options() {
+		if o.Section == "DEFAULT" {
+			help[o.Option] = o.Help
+		}
+	}
+	return help
 }
 
 func (p *program) globalFlags(root *cobra.Command) {
@@ -69,10 +82,12 @@ func (p *program) globalFlags(root *cobra.Command) {
 	f.Var(pathFlag{&p.paths, false}, "config-file", "configuration `file` to read instead of the standard ones; may be repeated")
 	f.Var(pathFlag{&p.paths, true}, "config-dir", "`folder` whose *.conf files are read; may be repeated")
 	p.flags = map[string]*logFlag{}
+	help := logHelp()
 	for _, l := range logFlags {
-		value := &logFlag{option: l.option, isBool: l.isBool}
+		option := strings.ReplaceAll(l.name, "-", "_")
+		value := &logFlag{option: option, isBool: l.isBool}
 		p.flags[l.name] = value
-		flag := f.VarPF(value, l.name, l.short, l.help)
+		flag := f.VarPF(value, l.name, l.short, help[option])
 		if l.isBool {
 			flag.NoOptDefVal = "true"
 		}

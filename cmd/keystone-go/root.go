@@ -97,8 +97,11 @@ func (p *program) complain(err error) {
 }
 
 func (p *program) root() *cobra.Command {
-	if p.name() == validatorName {
+	switch p.name() {
+	case validatorName:
 		return p.validatorCommand()
+	case statusName:
+		return p.statusRoot()
 	}
 	var version bool
 	root := &cobra.Command{
@@ -140,7 +143,7 @@ func (p *program) commands() []*cobra.Command {
 		p.routesCommand(), p.configCommand(), p.versionCommand(),
 	}
 	return slices.Concat(list, p.keyCommands(), p.credentialCommands(), []*cobra.Command{p.jwsCommand()},
-		p.setupCommands(), p.maintenanceCommands(), p.laterCommands(), []*cobra.Command{p.doctorCommand()})
+		p.setupCommands(), p.maintenanceCommands(), p.laterCommands(), []*cobra.Command{p.doctorCommand(), p.upgradeCommand()})
 }
 
 // usageArgs makes what a check of arguments says a misuse; without a check
