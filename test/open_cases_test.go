@@ -204,6 +204,12 @@ func TestO_10(t *testing.T) {
 		for i, other := range tokens[1:] {
 			c.status(fmt.Sprint("the one of exchange ", i), c.validate(admin, other, ""), 200)
 		}
+		again := c.as("ana", "p1")
+		made := c.exchange(again, "p2").Header.Get("X-Subject-Token")
+		c.status("revoke with what was made of it", c.Do(harness.Call{Method: "DELETE", Path: "/v3/auth/tokens", Token: admin, Subject: again}), 204)
+		for _, dead := range []string{again, made} {
+			c.status("of the chain", c.validate(admin, dead, ""), 404)
+		}
 		c.pass(time.Duration(c.Conf.Token.Expiration) * time.Second)
 		for _, other := range tokens {
 			c.status("an hour on", c.validate(c.Admin(), other, ""), 404)
