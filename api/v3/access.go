@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/keystone-go/keystone-go/internal/olog"
+	"github.com/keystone-go/keystone-go/internal/trace"
 )
 
 // visit is what the server itself remembers about a request, routed or not.
@@ -20,6 +21,7 @@ type visit struct {
 	route string // template, "" for none
 	gone  bool   // the client hung up before its answer
 	read  bool   // the body has been read to its end
+	span  *trace.Span
 }
 
 const visitKey = "keystone.visit"
@@ -73,8 +75,35 @@ func (a *API) finished(e echo.Context, v *visit, took time.Duration) {
 		status = statusGone
 	}
 	a.cfg.Metrics.Request(r.Method, v.route, status, took)
+	a.traced(r, v, status)
 	line := fmt.Sprintf("%s %q status: %d len: %d time: %.6f", shownAddress(v.addr), r.Method+" "+a.cfg.PathPrefix+r.URL.Path+" "+r.Proto, status, w.Size, took.Seconds())
 	a.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, line, olog.Name("keystone.access"))
+}
+
+// traced ends the request's part of a trace. Nothing in it says who called.
+func (a *API) traced(r *http.Request, v *visit, status int) {
+	if v.span == nil {
+		return
+	}
+	name, failed := r.Method, ""
+	if v.route != "" {
+		name += " " + v.route
+	}
+	if status >= http.StatusInternalServerError {
+		failed = http.StatusText(status)
+	}
+	t := olog.FromContext(r.Context())
+	attrs := []trace.Attr{
+		trace.String("http.request.method", r.Method), trace.Int("http.response.status_code", status),
+		trace.String("openstack.request_id", t.ID),
+	}
+	if v.route != "" {
+		attrs = append(attrs, trace.String("http.route", v.route))
+	}
+	if t.GlobalID != "" {
+		attrs = append(attrs, trace.String("openstack.global_request_id", t.GlobalID))
+	}
+	v.span.End(name, failed, a.cfg.Now(), attrs...)
 }
 
 func shownAddress(a netip.Addr) string {

@@ -20,16 +20,17 @@ import (
 // and writes one access line about it.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := a.cfg.Now()
-	trace := newTrace(r)
-	r = r.WithContext(olog.WithRequest(r.Context(), trace))
-	w.Header().Set("X-Openstack-Request-Id", trace.ID)
+	request := newTrace(r)
+	ctx, span := a.cfg.Tracer.Serve(olog.WithRequest(r.Context(), request), r.Header, start)
+	r = r.WithContext(ctx)
+	w.Header().Set("X-Openstack-Request-Id", request.ID)
 	addr, how := a.cfg.Clients.Resolve(r.RemoteAddr, r.Header)
-	trace.Addr = addr
+	request.Addr = addr
 
 	e := a.echo.AcquireContext()
 	defer a.echo.ReleaseContext(e)
 	e.Reset(r, w)
-	visit := &visit{addr: addr, base: a.baseURL(r, how)}
+	visit := &visit{addr: addr, base: a.baseURL(r, how), span: span}
 	e.Set(visitKey, visit)
 	if a.cfg.CORS.concerns(r) {
 		e.Response().Before(func() { a.cfg.CORS.apply(r, e.Response().Header()) })

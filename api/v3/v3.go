@@ -13,6 +13,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/internal/ops"
+	"github.com/keystone-go/keystone-go/internal/trace"
 	"github.com/keystone-go/keystone-go/policy"
 	"github.com/keystone-go/keystone-go/ratelimit"
 	"github.com/keystone-go/keystone-go/ratelimit/clientaddr"
@@ -52,6 +53,7 @@ type Config struct {
 	ProxiesListed  bool   // [rate_limit_trusted_proxies] trusted_proxies is not empty
 	InsecureDebug  bool   // [DEFAULT] insecure_debug
 	CORS           CORS
+	Tracer         *trace.Tracer
 }
 
 // API serves the Identity API.

@@ -22,8 +22,8 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/internal/passhash"
-	"github.com/keystone-go/keystone-go/internal/trace"
 	"github.com/keystone-go/keystone-go/internal/pycache"
+	"github.com/keystone-go/keystone-go/internal/trace"
 	"github.com/keystone-go/keystone-go/internal/uuid"
 	"github.com/keystone-go/keystone-go/lockout"
 	"github.com/keystone-go/keystone-go/migrations"
@@ -156,7 +156,9 @@ func (b *builder) database(ctx context.Context) error {
 		b.engine = db.SQLite
 	}
 	d, fresh := b.DB, b.Before == nil
-	if d == nil {
+	if d != nil {
+		d = db.Watch(d, b.observe)
+	} else {
 		var err error
 		d, err = held(b, "database", b.cfg.Database, func() (db.DB, error) {
 			fresh = true

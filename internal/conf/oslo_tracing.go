@@ -1,13 +1,13 @@
 package conf
 
-// OsloMiddlewareTracing is the section [oslo_middleware_tracing]: traces of requests in Python's oslo.middleware.
+// OsloMiddlewareTracing is the section [oslo_middleware_tracing]: traces of requests (oslo.middleware).
 type OsloMiddlewareTracing struct {
-	Enabled      bool    `ini:"enabled" default:"False" help:"tracing of Python's libraries"`
-	ServiceName  string  `ini:"service_name" help:"tracing of Python's libraries"`
-	OTLPEndpoint string  `ini:"otlp_endpoint" kind:"uri" schemes:"http,https" default:"http://localhost:4318" help:"tracing of Python's libraries"`
-	OTLPProtocol string  `ini:"otlp_protocol" default:"http/protobuf" choices:"http/protobuf,grpc" help:"tracing of Python's libraries"`
-	SamplingRate float64 `ini:"sampling_rate" default:"1.0" min:"0.0" max:"1.0" help:"tracing of Python's libraries"`
-	Insecure     bool    `ini:"insecure" default:"False" help:"tracing of Python's libraries"`
+	Enabled      bool    `ini:"enabled" default:"False" effect:"yes" help:"send traces of requests to an OpenTelemetry collector"`
+	ServiceName  string  `ini:"service_name" effect:"yes" help:"name of the service in traces; keystone if unset"`
+	OTLPEndpoint string  `ini:"otlp_endpoint" kind:"uri" schemes:"http,https" default:"http://localhost:4318" effect:"yes" help:"where the collector is; /v1/traces is added"`
+	OTLPProtocol string  `ini:"otlp_protocol" default:"http/protobuf" choices:"http/protobuf,grpc" effect:"yes" help:"how traces are sent: http/protobuf alone"`
+	SamplingRate float64 `ini:"sampling_rate" default:"1.0" min:"0.0" max:"1.0" effect:"yes" help:"part of the requests that is traced, where the caller has not decided"`
+	Insecure     bool    `ini:"insecure" default:"False" effect:"yes" help:"do not check the collector's certificate"`
 }
 
 // OsloMessagingTracing is the section [oslo_messaging_tracing]: traces of messages in Python's oslo.messaging.

@@ -21,6 +21,7 @@ type Sources struct {
 	// minute at most.
 	Revocations func(context.Context) (int64, error)
 	Now         func() time.Time // time.Now when nil
+	Traces      func() (sent, lost uint64)
 	Caches      func() pycache.Stats
 
 	Version, Revision, GoVersion string
@@ -72,6 +73,8 @@ var (
 	cachesTold  = desc("keystone_python_cache_deletions_total", "Times that a memcached of Python Keystone was told of changes.", "outcome")
 	cachesOwing = desc("keystone_python_cache_servers_owing", "Memcached servers of Python Keystone that could not be told of changes yet.")
 
+	traceSpans = desc("keystone_trace_spans_total", "Spans of traces that the collector has taken, and that were lost.", "outcome")
+
 	buildInfo = desc("keystone_build_info", "The program; always 1.", "version", "revision", "goversion")
 )
 
@@ -113,6 +116,11 @@ func (s *state) Collect(out chan<- prometheus.Metric) {
 		counter(cachesTold, float64(c.Done), "done")
 		counter(cachesTold, float64(c.Failed), "failed")
 		gauge(cachesOwing, float64(c.Owing))
+	}
+	if s.Traces != nil {
+		sent, lost := s.Traces()
+		counter(traceSpans, float64(sent), "sent")
+		counter(traceSpans, float64(lost), "lost")
 	}
 	if s.Keys != nil {
 		for _, k := range s.Keys() {
