@@ -60,6 +60,9 @@ func Contract(ctx context.Context, d db.DB) error {
 	})
 }
 
+// Heads are the revisions to which Sync brings a database.
+func Heads() (expandHead, contractHead string) { return head(expand), head(contract) }
+
 // Version tells where the database stands.
 func Version(ctx context.Context, d db.DB) (State, error) {
 	p, err := locate(ctx, d)

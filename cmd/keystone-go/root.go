@@ -143,7 +143,7 @@ func (p *program) commands() []*cobra.Command {
 		p.routesCommand(), p.configCommand(), p.versionCommand(),
 	}
 	return slices.Concat(list, p.keyCommands(), p.credentialCommands(), []*cobra.Command{p.jwsCommand()},
-		p.setupCommands(), p.maintenanceCommands(), p.laterCommands(), []*cobra.Command{p.doctorCommand(), p.upgradeCommand()})
+		p.setupCommands(), p.maintenanceCommands(), p.laterCommands(), []*cobra.Command{p.doctorCommand(), p.upgradeCommand(), p.manCommand()})
 }
 
 // usageArgs makes what a check of arguments says a misuse; without a check

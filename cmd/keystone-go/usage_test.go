@@ -39,7 +39,7 @@ func TestMisuse(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	call{}.run(t, "--version").expect(t, "--version", 0, "(identity v3.14", "")
-	call{}.run(t, "version").expect(t, "version", 0, "(identity v3.14", "")
+	call{}.run(t, "version").expect(t, "version", 0, "(identity v3.14, schema 742c857f1dfb/c88cdce8f248, ", "")
 	r := call{as: "/usr/bin/keystone-manage"}.run(t, "--version")
 	r.expect(t, "keystone-manage --version", 0, "\n", "")
 	if strings.ContainsAny(strings.TrimSuffix(r.out, "\n"), " \n,") {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keystone-go/keystone-go/cmd/wire"
+	"github.com/keystone-go/keystone-go/migrations"
 )
 
 func (p *program) versionCommand() *cobra.Command {
@@ -16,7 +17,7 @@ func (p *program) versionCommand() *cobra.Command {
 	}
 }
 
-// version prints one line; called as keystone-manage a bare version, as its
+// version prints one line, with the schema revisions that db_sync leads to; called as keystone-manage a bare version, as its
 // scripts expect.
 func (p *program) version() error {
 	version, revision := wire.Version()
@@ -27,6 +28,7 @@ func (p *program) version() error {
 	if revision != "" {
 		revision = ", revision " + revision
 	}
-	_, err := fmt.Fprintf(p.out, "keystone-go %s (identity v3.14%s, %s)\n", version, revision, runtime.Version())
+	expand, contract := migrations.Heads()
+	_, err := fmt.Fprintf(p.out, "keystone-go %s (identity v3.14, schema %s/%s%s, %s)\n", version, expand, contract, revision, runtime.Version())
 	return err
 }

@@ -4,6 +4,7 @@ package conf
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -77,6 +78,21 @@ func sentence(s string) string {
 		s = strings.ToUpper(s[:1]) + s[1:]
 	}
 	return s + "."
+}
+
+// Form says what values the option takes and what its default is.
+func (o *Option) Form() string {
+	text := strings.Trim(notes(o), "()")
+	if o.Default != nil && !strings.Contains(text, "default") {
+		if text != "" {
+			text += "; "
+		}
+		text += "default " + cmp.Or(defaultText(o), "empty")
+	}
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // notes is the line about form and default, "" when there is nothing to say.
