@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // equalHeaders are compared by value.
@@ -136,6 +137,9 @@ func (m masker) normal(path string, v any) any {
 		for k, x := range v {
 			out[k] = m.normal(path+"."+k, x)
 		}
+		if life, known := lifetime(v); known && path == "$.token" && m.method == "POST" {
+			out["lifetime"] = life
+		}
 		return out
 	case []any:
 		out := make([]any, len(v))
@@ -154,6 +158,23 @@ func (m masker) normal(path string, v any) any {
 		}
 	}
 	return v
+}
+
+// lifetime is how long a token of a password will live: its times are masked.
+// The two are taken one after the other, and may be a second apart.
+func lifetime(token map[string]any) (string, bool) {
+	if !reflect.DeepEqual(token["methods"], []any{"password"}) {
+		return "", false
+	}
+	var at [2]time.Time
+	for i, k := range []string{"issued_at", "expires_at"} {
+		s, _ := token[k].(string)
+		var err error
+		if at[i], err = time.Parse(time.RFC3339, s); err != nil {
+			return "", false
+		}
+	}
+	return at[1].Sub(at[0]).Round(10 * time.Second).String(), true
 }
 
 func text(v any) string {

@@ -25,6 +25,7 @@ func answer(status int, body string, header ...string) diff.Answer {
 // A comparison that cannot tell two answers apart would pass everything.
 func TestCompare(t *testing.T) {
 	const login = `{"token": {"audit_ids": ["AAAAAAAAAAAAAAAAAAAAAA"], "issued_at": "2026-01-02T03:04:05.000000Z", "roles": [{"id": "a"}, {"id": "b"}], "user": {"id": "u"}}}`
+	const lived = `{"token": {"methods": ["password"], "issued_at": "2026-01-02T03:04:05.000000Z", "expires_at": "2026-01-02T04:04:06.000000Z"}}`
 	later := strings.NewReplacer("AAAAAAAAAAAAAAAAAAAAAA", "BBBBBBBBBBBBBBBBBBBBBB", "03:04:05", "13:14:15").Replace(login)
 	for name, tt := range map[string]struct {
 		method string
@@ -35,6 +36,7 @@ func TestCompare(t *testing.T) {
 		"times of two logins":   {"POST", answer(201, login), answer(201, later), nil},
 		"times of a validation": {"GET", answer(200, login), answer(200, later), []string{`$.token.audit_ids[0]: "AAAAAAAAAAAAAAAAAAAAAA", here "BBBBBBBBBBBBBBBBBBBBBB"`, `$.token.issued_at: "2026-01-02T03:04:05.000000Z", here "2026-01-02T13:14:15.000000Z"`}},
 		"a time of wrong form":  {"POST", answer(201, login), answer(201, strings.Replace(login, ".000000Z", "Z", 1)), []string{`$.token.issued_at: "\u003cnow\u003e", here "2026-01-02T03:04:05Z"`}},
+		"other lifetime":        {"POST", answer(201, lived), answer(201, strings.Replace(lived, "04:04:06", "05:04:05", 1)), []string{`$.token.lifetime: "1h0m0s", here "2h0m0s"`}},
 		"order of a set":        {"GET", answer(200, login), answer(200, strings.Replace(login, `{"id": "a"}, {"id": "b"}`, `{"id": "b"}, {"id": "a"}`, 1)), nil},
 		"order of a list":       {"GET", answer(200, `{"x": ["a", "b"]}`), answer(200, `{"x": ["b", "a"]}`), []string{`$.x[0]: "a", here "b"`, `$.x[1]: "b", here "a"`}},
 		"missing":               {"GET", answer(200, login), answer(200, strings.Replace(login, `, "user": {"id": "u"}`, "", 1)), []string{`$.token.user: {"id":"u"}, missing here`}},
