@@ -5,6 +5,7 @@ import json
 import os
 import traceback
 
+from keystoneauth1 import loading
 from oslo_config import cfg
 from oslo_limit import exception, limit
 
@@ -14,6 +15,7 @@ PROJECT = os.environ["PROJECT_ID"]
 def configure(conf):
     from oslo_limit import opts
     opts.register_opts(conf)
+    conf.register_opts(loading.get_auth_plugin_conf_options("password"), "oslo_limit")
     conf([])
     for key, value in {
         "auth_url": os.environ["OS_AUTH_URL"], "auth_type": "password", "username": "admin",
