@@ -26,7 +26,7 @@ type DefaultSection struct {
 	UseJSON                    bool     `ini:"use_json" default:"False" effect:"yes" help:"log in JSON, one object a line"`
 	UseStderr                  bool     `ini:"use_stderr" default:"False" effect:"yes" help:"log to stderr beside the file"`
 	UseEventlog                bool     `ini:"use_eventlog" gone:"yes" default:"False" help:"Python log formatting: use eventlog"`
-	LogColor                   bool     `ini:"log_color" default:"False" help:"colours in log lines"`
+	LogColor                   bool     `ini:"log_color" default:"False" effect:"yes" help:"colours in lines on stderr, where a format has %(color)s"`
 	LogRotateInterval          int      `ini:"log_rotate_interval" default:"1" effect:"yes" help:"interval of log_rotation_type = interval; of weekdays, 0 is Monday"`
 	LogRotateIntervalType      string   `ini:"log_rotate_interval_type" default:"days" choices:"Seconds,Minutes,Hours,Days,Weekday,Midnight" anycase:"yes" effect:"yes" help:"unit of log_rotate_interval"`
 	MaxLogfileCount            int      `ini:"max_logfile_count" default:"30" effect:"yes" help:"rotated files to keep"`
