@@ -50,7 +50,7 @@ func (p *program) logConfig(cfg *conf.Config) olog.Config {
 	return olog.Config{
 		Program: p.logName(), Stdout: p.out, Stderr: p.err,
 		Append: d.LogConfigAppend, Debug: d.Debug, Levels: d.DefaultLogLevels,
-		File: p.logPath(cfg), Watch: d.WatchLogFile, UseStderr: d.UseStderr, UseJSON: d.UseJSON,
+		File: p.logPath(cfg), Watch: d.WatchLogFile, UseStderr: d.UseStderr, UseJSON: d.UseJSON, Color: d.LogColor,
 		UseJournal: d.UseJournal, UseSyslog: d.UseSyslog, Facility: d.SyslogLogFacility,
 		DateFormat: d.LogDateFormat, ContextFormat: d.LoggingContextFormatString, DefaultFormat: d.LoggingDefaultFormatString,
 		DebugSuffix: d.LoggingDebugFormatSuffix, ExceptionPrefix: d.LoggingExceptionPrefix, IdentityFormat: d.LoggingUserIdentityFormat,

@@ -210,7 +210,19 @@ var recordKeys = map[string]func(*text, *record) value{
 		}
 		return str(string(t.identity.append(nil, t, r)))
 	},
-	"instance": empty, "color": empty, "reset_color": empty, "resource": empty,
+	"color": func(t *text, r *record) value {
+		if !t.colored {
+			return value{}
+		}
+		return str(colors[levelNumber(r.level)])
+	},
+	"reset_color": func(t *text, _ *record) value {
+		if !t.colored {
+			return value{}
+		}
+		return str(plainColor)
+	},
+	"instance": empty, "resource": empty,
 }
 
 func empty(*text, *record) value { return value{} }

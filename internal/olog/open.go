@@ -25,6 +25,7 @@ type Config struct {
 	Watch      bool   // watch_log_file: see a rotation at the next line, not within a second
 	UseStderr  bool
 	UseJSON    bool
+	Color      bool // log_color: on stderr
 	UseJournal bool
 	UseSyslog  bool
 	Facility   string // syslog_log_facility
@@ -130,10 +131,11 @@ func (c Config) plain(t *tree) error {
 	if c.Debug {
 		root.level = levelDebug
 	}
-	add := func(s sink) {
+	addAs := func(s sink, form layout) {
 		t.sinks = append(t.sinks, s)
 		root.outputs = append(root.outputs, &output{layout: form, sink: s})
 	}
+	add := func(s sink) { addAs(s, form) }
 	err := t.setLevels(c.Levels)
 	number, wrong := facility(c.Facility)
 	err = errors.Join(err, wrong)
@@ -145,7 +147,7 @@ func (c Config) plain(t *tree) error {
 		err = errors.Join(err, wrong)
 	}
 	if c.UseStderr || c.File == "" && !c.UseJournal {
-		add(&stream{w: c.Stderr})
+		addAs(&stream{w: c.Stderr}, c.onStderr(form))
 	}
 	if c.UseJournal {
 		add(&journal{path: c.journalSocket, facility: number, tag: c.Program})
@@ -155,6 +157,14 @@ func (c Config) plain(t *tree) error {
 	}
 	t.throttle, wrong = c.limit()
 	return errors.Join(err, wrong)
+}
+
+// onStderr is a form as a terminal is to have it.
+func (c Config) onStderr(form layout) layout {
+	if t, ok := form.(*text); ok && c.Color {
+		return t.inColor()
+	}
+	return form
 }
 
 func (c Config) file() (*file, error) {

@@ -144,6 +144,19 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+func TestColors(t *testing.T) {
+	var stderr bytes.Buffer
+	path := filepath.Join(t.TempDir(), "x.log")
+	log, _ := open(t, Config{File: path, UseStderr: true, Color: true, Stderr: &stderr, DefaultFormat: "%(color)s%(levelname)s %(message)s", Debug: true})
+	for _, l := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
+		log.Log(t.Context(), l, "m")
+	}
+	want := "\x1b[00;32mDEBUG m\x1b[00m\n\x1b[00;36mINFO m\x1b[00m\n\x1b[01;33mWARNING m\x1b[00m\n\x1b[01;31mERROR m\x1b[00m\n"
+	if stderr.String() != want || read(t, path) != "DEBUG m\nINFO m\nWARNING m\nERROR m\n" {
+		t.Errorf("stderr %q, file %q", stderr.String(), read(t, path))
+	}
+}
+
 func TestRotation(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.log")

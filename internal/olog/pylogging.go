@@ -115,6 +115,9 @@ func (p *pylogging) handler(key string) (*output, error) {
 		}
 	}
 	class := p.ini.get(section, "class")
+	if t, ok := o.layout.(*text); ok && strings.HasSuffix(class, "ColorHandler") {
+		o.layout = t.inColor()
+	}
 	if o.sink, err = p.sink(class, arguments(args)); err != nil {
 		return nil, err
 	}

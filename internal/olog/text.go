@@ -26,6 +26,7 @@ type layout interface {
 // text is the layout of oslo.log's ContextFormatter: one format inside a
 // request and one outside.
 type text struct {
+	colored         bool // %(color)s is one, and the line ends by its end
 	pid             int
 	host            string
 	date            string
@@ -95,9 +96,16 @@ func (t *text) append(b []byte, r *record) []byte {
 		b = append(b, ' ')
 		b = t.suffix.append(b, t, r)
 	}
-	if r.stack == "" {
-		return b
+	if r.stack != "" {
+		b = t.appendStack(b, r)
 	}
+	if t.colored {
+		b = append(b, plainColor...)
+	}
+	return b
+}
+
+func (t *text) appendStack(b []byte, r *record) []byte {
 	for line := range strings.Lines(r.stack) {
 		b = append(b, '\n')
 		b = t.exception.append(b, t, r)
@@ -106,6 +114,21 @@ func (t *text) append(b []byte, r *record) []byte {
 		b = appendPlain(b, strings.TrimSuffix(line, "\n"))
 	}
 	return b
+}
+
+// colors are those of oslo.log's ColorHandler, by Python's numbers of levels.
+var colors = map[int]string{
+	levelTrace: "\x1b[00;35m", levelDebug: "\x1b[00;32m", levelInfo: "\x1b[00;36m", levelWarning: "\x1b[01;33m",
+	levelError: "\x1b[01;31m", levelCritical: "\x1b[01;31m",
+}
+
+const plainColor = "\x1b[00m"
+
+// inColor is the layout for a terminal.
+func (t *text) inColor() *text {
+	colored := *t
+	colored.colored = true
+	return &colored
 }
 
 func (t *text) appendTime(b []byte, at time.Time) []byte {
