@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
-	"strings"
 
 	"github.com/keystone-go/keystone-go/cmd/wire"
 	"github.com/keystone-go/keystone-go/internal/conf"
@@ -33,7 +29,7 @@ func (p *program) withDB(ctx context.Context, f func(context.Context, db.DB) err
 // there, for f; what f writes empties the caches of Python servers.
 func (p *program) withData(ctx context.Context, f func(context.Context, *conf.Config, db.DB) error) error {
 	return p.withConfig(ctx, func(ctx context.Context, cfg *conf.Config) error {
-		if err := databaseFile(cfg.Database.Connection); err != nil {
+		if err := wire.DatabaseFile(cfg.Database.Connection); err != nil {
 			return err
 		}
 		d, err := wire.OpenDB(ctx, cfg, nil)
@@ -53,23 +49,10 @@ func (p *program) withData(ctx context.Context, f func(context.Context, *conf.Co
 	})
 }
 
-// databaseFile keeps a SQLite database that is not there from being made
-// empty: making it is db_sync's.
-func databaseFile(connection string) error {
-	path := sqlitePath(connection)
-	if path == "" {
-		return nil
-	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the database %s does not exist: run db_sync", path)
-	}
-	return nil
-}
-
 // ownDatabase makes the file of a SQLite database, which SQLite would let
 // everybody read.
 func ownDatabase(connection string) error {
-	path := sqlitePath(connection)
+	path := wire.SQLiteFile(connection)
 	if path == "" {
 		return nil
 	}
@@ -78,14 +61,4 @@ func ownDatabase(connection string) error {
 		return err
 	}
 	return file.Close()
-}
-
-// sqlitePath is the file of a sqlite:/// URL, "" where there is none.
-func sqlitePath(connection string) string {
-	path, ok := strings.CutPrefix(connection, "sqlite:///")
-	path, _, _ = strings.Cut(path, "?")
-	if !ok || path == ":memory:" {
-		return ""
-	}
-	return path
 }

@@ -121,7 +121,7 @@ func ofDatabase(ctx context.Context, cfg *conf.Config) (warnings, notes []findin
 	unreachable := func(err error) []finding {
 		return []finding{{"The database cannot be asked.", err.Error()}}
 	}
-	if err := databaseFile(cfg.Database.Connection); err != nil {
+	if err := wire.DatabaseFile(cfg.Database.Connection); err != nil {
 		return unreachable(err), nil
 	}
 	d, err := wire.OpenDB(ctx, cfg, nil)

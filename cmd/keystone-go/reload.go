@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -33,25 +32,12 @@ func (d *daemon) reload(ctx context.Context) {
 	err := d.replace(ctx)
 	if err != nil {
 		status += "; the last reload failed"
-		for _, e := range each(err) {
+		for _, e := range apart(err) {
 			slog.ErrorContext(ctx, "Configuration not taken over, the last good one stays in use", "error", e)
 		}
 	}
 	d.live.App().Metrics.Reloaded(err == nil, time.Now())
 	d.tell(d.manager.Ready(ctx, status))
-}
-
-// each gives the faults of a configuration one by one.
-func each(err error) []error {
-	faults, ok := errors.AsType[conf.Faults](err)
-	if !ok {
-		return []error{err}
-	}
-	var out []error
-	for _, f := range faults {
-		out = append(out, f)
-	}
-	return out
 }
 
 // replace builds everything anew, and swaps when nothing can fail any more.
@@ -60,7 +46,7 @@ func (d *daemon) replace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := databaseFile(next.Database.Connection); err != nil {
+	if err := wire.DatabaseFile(next.Database.Connection); err != nil {
 		return err
 	}
 	if _, err := unixOf(next.KeystoneGo); err != nil {

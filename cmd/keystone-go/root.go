@@ -83,17 +83,30 @@ func (p *program) run(ctx context.Context) int {
 	return failed
 }
 
-// complain writes an error as one line, the faults of a configuration as one
-// line each.
+// complain writes an error as one line, what was joined as one line each.
 func (p *program) complain(err error) {
-	faults, ok := errors.AsType[conf.Faults](err)
-	if !ok {
-		fmt.Fprintf(p.err, "%s: %s\n", p.name(), strings.ReplaceAll(err.Error(), "\n", "; "))
-		return
+	for _, e := range apart(err) {
+		fmt.Fprintf(p.err, "%s: %s\n", p.name(), strings.ReplaceAll(e.Error(), "\n", "; "))
 	}
-	for _, f := range faults {
-		fmt.Fprintf(p.err, "%s: %v\n", p.name(), f)
+}
+
+// apart gives the errors that were joined, and the faults of a configuration,
+// one by one.
+func apart(err error) []error {
+	var out []error
+	switch e := err.(type) { //nolint:errorlint // what is wrapped has a line of its own
+	case conf.Faults:
+		for _, f := range e {
+			out = append(out, f)
+		}
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			out = append(out, apart(one)...)
+		}
+	default:
+		out = []error{err}
 	}
+	return out
 }
 
 func (p *program) root() *cobra.Command {

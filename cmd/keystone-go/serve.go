@@ -55,16 +55,14 @@ func (d *daemon) serve(ctx context.Context, cfg *conf.Config) error {
 	control, end := d.controls()
 	defer end()
 	notes(ctx, slog.Default(), cfg)
-	if err := databaseFile(cfg.Database.Connection); err != nil {
-		return err
-	}
 	s, err := d.openSockets(ctx, cfg.KeystoneGo)
-	if err != nil {
-		return err
-	}
-	app, err := wire.Build(ctx, cfg, d.options)
-	if err != nil {
-		return errors.Join(err, s.close())
+	app, buildErr := wire.Build(ctx, cfg, d.options)
+	if err != nil || buildErr != nil { // everything that is wrong, at once
+		if app != nil {
+			app.Close()
+		}
+		_, certErr := certificates(cfg.KeystoneGo, nil)
+		return errors.Join(err, certErr, buildErr, s.close())
 	}
 	return d.answer(ctx, cfg, app, s, control)
 }

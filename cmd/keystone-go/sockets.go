@@ -46,18 +46,23 @@ func (p *program) openSockets(ctx context.Context, c conf.KeystoneGo) (s sockets
 	if err != nil {
 		return s, errors.Join(err, s.close())
 	}
-	if len(s.public) == 0 {
-		if len(c.Listen) == 0 {
-			return s, errors.Join(errors.New("[keystone_go] listen names no address"), s.close())
-		}
+	var faults []error
+	switch {
+	case len(s.public) > 0:
+	case len(c.Listen) == 0:
+		faults = append(faults, errors.New("[keystone_go] listen names no address"))
+	default:
 		if s.public, err = listen.OpenAll(ctx, c.Listen, u); err != nil {
-			return s, errors.Join(fmt.Errorf("[keystone_go] listen: %w", err), s.close())
+			faults = append(faults, fmt.Errorf("[keystone_go] listen: %w", err))
 		}
 	}
 	if len(s.admin) == 0 && c.AdminListen != "" {
 		if s.admin, err = listen.OpenAll(ctx, []string{c.AdminListen}, u); err != nil {
-			return s, errors.Join(fmt.Errorf("[keystone_go] admin_listen: %w", err), s.close())
+			faults = append(faults, fmt.Errorf("[keystone_go] admin_listen: %w", err))
 		}
+	}
+	if len(faults) > 0 {
+		return s, errors.Join(append(faults, s.close())...)
 	}
 	if c.SocketPeer == "" && slices.ContainsFunc(s.public, isUnix) {
 		slog.WarnContext(ctx, "The API listens on a unix socket and [keystone_go] socket_peer is not set: requests have no client address, and those that limits apply to are answered 503")

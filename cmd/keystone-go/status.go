@@ -172,7 +172,7 @@ func trustPolicies(_ context.Context, cfg *conf.Config) (verdict, error) {
 }
 
 func defaultRoles(ctx context.Context, cfg *conf.Config) (verdict, error) {
-	if err := databaseFile(cfg.Database.Connection); err != nil {
+	if err := wire.DatabaseFile(cfg.Database.Connection); err != nil {
 		return verdict{}, err
 	}
 	d, err := wire.OpenDB(ctx, cfg, nil)

@@ -1,21 +1,23 @@
 package wire
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/keystone-go/keystone-go/internal/health"
 )
 
 // health makes what /healthcheck asks.
-func (b *builder) health() (*health.Checks, error) {
+func (b *builder) health(context.Context) error {
 	c := b.cfg.Healthcheck
 	checks, warnings, err := health.New(health.Config{
 		Detailed: c.Detailed, Backends: c.Backends, DisableByFile: c.DisableByFilePath, DisableByPort: c.DisableByFilePaths,
 		EnableByFiles: c.EnableByFilePaths, SourceRanges: c.AllowedSourceRanges, IgnoreProxied: c.IgnoreProxiedRequests, Log: b.Log,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("[healthcheck] %w", err)
+		return fmt.Errorf("[healthcheck] %w", err)
 	}
 	b.app.Warnings = append(b.app.Warnings, warnings...)
-	return checks, nil
+	b.checks = checks
+	return nil
 }

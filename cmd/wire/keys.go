@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/keystone-go/keystone-go/auth/token"
@@ -41,7 +42,8 @@ func (t tokens) ready() error {
 
 // keys opens what [token] provider needs, and the keys of receipts, which may
 // be others.
-func (b *builder) keys(context.Context) (err error) {
+func (b *builder) keys(context.Context) error {
+	var err, receiptErr error
 	b.tokens.repos = map[string]*fernet.Repository{}
 	switch provider := b.cfg.Token.Provider; provider {
 	case "fernet":
@@ -49,21 +51,24 @@ func (b *builder) keys(context.Context) (err error) {
 	case "jws":
 		b.tokens.signers, err = held(b, "jwt_tokens", b.cfg.JWTTokens, func() (*jws.Keys, error) { return jws.Open(b.jws()) }, nil)
 		b.tokens.Provider = token.NewJWS(b.tokens.signers, b.Now)
+		if err != nil {
+			err = b.blame("jwt_tokens", "jws_private_key_repository", err)
+		}
 	default:
-		err = fmt.Errorf("[token] provider = %s: there are fernet and jws", provider)
+		err = b.blame("token", "provider", fmt.Errorf("%q is not known; give fernet or jws", provider))
 	}
-	if err == nil {
-		b.tokens.receipts, err = b.fernet("fernet_receipts", b.cfg.FernetReceipts.KeyRepository)
+	if receipts := b.cfg.FernetReceipts.KeyRepository; err == nil || b.cfg.Token.Provider != "fernet" || receipts != b.cfg.FernetTokens.KeyRepository {
+		b.tokens.receipts, receiptErr = b.fernet("fernet_receipts", receipts)
 	}
 	b.app.tokens = b.tokens
-	return err
+	return errors.Join(err, receiptErr)
 }
 
 // fernet opens a folder of keys, once where two sections name the same one.
 func (b *builder) fernet(section, dir string) (*token.Fernet, error) {
 	repo, err := held(b, "keys "+dir, dir, func() (*fernet.Repository, error) { return fernet.Open(dir, b.Now) }, nil)
 	if err != nil {
-		return nil, fmt.Errorf("[%s] key_repository: %w", section, err)
+		return nil, b.blame(section, "key_repository", err)
 	}
 	if b.tokens.repos["fernet_tokens"] != repo {
 		b.tokens.repos[section] = repo

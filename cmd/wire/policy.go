@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 // NewPolicy reads the policy files of a configuration.
 func NewPolicy(cfg *conf.Config, now func() time.Time, log *slog.Logger) (*policy.Engine, error) {
 	o := cfg.OsloPolicy
-	engine, err := policy.New(policy.Config{
+	return policy.New(policy.Config{
 		PolicyFile: o.PolicyFile, PolicyDirs: o.PolicyDirs, DefaultRule: o.PolicyDefaultRule,
 		EnforceNewDefaults: o.EnforceNewDefaults, Now: now, Log: log,
 		Remote: rules.RemoteConfig{
@@ -22,8 +21,4 @@ func NewPolicy(cfg *conf.Config, now func() time.Time, log *slog.Logger) (*polic
 			CertFile: o.RemoteSSLClientCrtFile, KeyFile: o.RemoteSSLClientKeyFile,
 		},
 	}, cfg.Dirs)
-	if err != nil {
-		return nil, fmt.Errorf("[oslo_policy]: %w", err)
-	}
-	return engine, nil
 }

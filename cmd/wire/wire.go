@@ -4,9 +4,10 @@ package wire
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/cascade"
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/health"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/internal/passhash"
 	"github.com/keystone-go/keystone-go/internal/pycache"
@@ -27,6 +29,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/uuid"
 	"github.com/keystone-go/keystone-go/lockout"
 	"github.com/keystone-go/keystone-go/migrations"
+	"github.com/keystone-go/keystone-go/policy"
 	"github.com/keystone-go/keystone-go/ratelimit"
 	"github.com/keystone-go/keystone-go/ratelimit/clientaddr"
 	"github.com/keystone-go/keystone-go/ratelimit/memory"
@@ -80,8 +83,8 @@ func (a *App) Close() {
 	})
 }
 
-// Build makes the server. The error names what is missing or wrong; nothing
-// is left running then, and an App before is as it was.
+// Build makes the server. The error joins everything that is missing or wrong;
+// nothing is left running then, and an App before is as it was.
 func Build(ctx context.Context, cfg *conf.Config, o Options) (app *App, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -95,15 +98,59 @@ func Build(ctx context.Context, cfg *conf.Config, o Options) (app *App, err erro
 			b.app.Close()
 		}
 	}()
-	for _, step := range []func(context.Context) error{b.limits, b.keys, b.metrics, b.traces, b.database, b.caches, b.hashing, b.services, b.api} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
+	if err := b.all(ctx); err != nil {
+		return nil, err
 	}
 	if b.Before == nil {
 		b.app.face.app.Store(b.app)
 	}
 	return b.app, nil
+}
+
+// all takes every step whose needs are met, so that all faults are told at
+// once.
+func (b *builder) all(ctx context.Context) error {
+	missing := map[string]bool{}
+	var faults []error
+	for _, s := range []struct {
+		name  string
+		do    func(context.Context) error
+		needs []string
+	}{
+		{"limits", b.limits, nil},
+		{"keys", b.keys, nil},
+		{"metrics", b.metrics, nil},
+		{"traces", b.traces, nil},
+		{"policy", b.policies, nil},
+		{"health", b.health, nil},
+		{"hashing", b.hashing, []string{"metrics"}},
+		{"database", b.database, []string{"metrics", "traces"}},
+		{"caches", b.caches, []string{"database"}},
+		{"services", b.services, []string{"limits", "keys", "hashing", "caches"}},
+		{"api", b.api, []string{"services", "policy", "health"}},
+	} {
+		if slices.ContainsFunc(s.needs, func(n string) bool { return missing[n] }) {
+			missing[s.name] = true
+		} else if err := s.do(ctx); err != nil {
+			missing[s.name] = true
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// blamed is an error with the option that is to blame.
+type blamed struct {
+	conf.Fault
+	err error
+}
+
+// Unwrap gives the error alone.
+func (f blamed) Unwrap() error { return f.err }
+
+// blame says which option an error is about, and where it was set.
+func (b *builder) blame(section, option string, err error) error {
+	return blamed{b.cfg.Setting(section, option).Fault(err.Error()), err}
 }
 
 type builder struct {
@@ -112,6 +159,8 @@ type builder struct {
 	app     *App
 	clients *clientaddr.Resolver
 	tokens  tokens
+	policy  *policy.Engine
+	checks  *health.Checks
 	engine  db.Dialect
 	stats   *ops.Metrics
 	// unwatched is App.DB, with writes that empty no cache.
@@ -124,7 +173,7 @@ func (b *builder) limits(context.Context) error {
 		Header: p.TrustedHeader, Trusted: p.TrustedProxies, PeerLocal: b.cfg.KeystoneGo.SocketPeer == "local",
 	})
 	if err != nil {
-		return fmt.Errorf("[rate_limit_trusted_proxies]: %w", err)
+		return b.blame("rate_limit_trusted_proxies", "trusted_proxies", err)
 	}
 	g, u := b.cfg.RateLimitGlobalIP, b.cfg.RateLimitUserAuth
 	limits := limitConfig(b.cfg)
@@ -162,6 +211,9 @@ func (b *builder) database(ctx context.Context) error {
 		var err error
 		d, err = held(b, "database", b.cfg.Database, func() (db.DB, error) {
 			fresh = true
+			if err := DatabaseFile(b.cfg.Database.Connection); err != nil {
+				return nil, err
+			}
 			return openDB(ctx, b.cfg, b.observe, b.stats.Waited)
 		}, db.DB.Close)
 		if err != nil {
@@ -250,21 +302,22 @@ func corsOf(c conf.CORS) v3.CORS {
 	}
 }
 
-func (b *builder) api(context.Context) error {
+func (b *builder) policies(context.Context) error {
 	engine, err := NewPolicy(b.cfg, b.Now, b.Log)
 	if err != nil {
-		return err
+		return b.blame("oslo_policy", "policy_file", err)
 	}
-	checks, err := b.health()
-	if err != nil {
-		return err
-	}
+	b.policy = engine
+	return nil
+}
+
+func (b *builder) api(context.Context) error {
 	b.app.Routes = v3.Table(v3.Resources{
-		Health: checks, Now: b.Now,
+		Health: b.checks, Now: b.Now,
 		DB: b.app.DB, Auth: b.app.Auth, Users: b.app.Users, Regions: catalog.Regions{DB: b.app.DB, Limit: listLimit(b.cfg.Catalog.ListLimit, b.cfg.Default.ListLimit)},
 	})
 	h, err := v3.New(v3.Config{
-		Auth: b.app.Auth, Policy: engine, Limits: b.app.Limits, Clients: b.clients, Metrics: b.stats, Log: b.Log,
+		Auth: b.app.Auth, Policy: b.policy, Limits: b.app.Limits, Clients: b.clients, Metrics: b.stats, Log: b.Log,
 		PublicEndpoint: b.cfg.Default.PublicEndpoint, PathPrefix: b.cfg.KeystoneGo.PathPrefix,
 		MaxBody:       int64(b.cfg.OsloMiddleware.MaxRequestBodySize),
 		ParseProxy:    b.cfg.OsloMiddleware.EnableProxyHeadersParsing,
