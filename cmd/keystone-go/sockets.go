@@ -34,7 +34,7 @@ func (p *program) openSockets(ctx context.Context, c conf.KeystoneGo) (s sockets
 	}
 	for _, g := range given {
 		if g.Name == "uwsgi" {
-			return s, errors.Join(errors.New("socket uwsgi of the service manager: its protocol is not served, only HTTP"), g.Close(), s.close())
+			return sockets{}, errors.Join(errors.New("socket uwsgi of the service manager: its protocol is not served, only HTTP"), g.Close(), s.close())
 		}
 		if slices.Contains(adminNames, g.Name) {
 			s.admin = append(s.admin, g.Listener)
@@ -44,7 +44,7 @@ func (p *program) openSockets(ctx context.Context, c conf.KeystoneGo) (s sockets
 	}
 	u, err := unixOf(c)
 	if err != nil {
-		return s, errors.Join(err, s.close())
+		return sockets{}, errors.Join(err, s.close())
 	}
 	var faults []error
 	switch {
@@ -62,7 +62,7 @@ func (p *program) openSockets(ctx context.Context, c conf.KeystoneGo) (s sockets
 		}
 	}
 	if len(faults) > 0 {
-		return s, errors.Join(append(faults, s.close())...)
+		return sockets{}, errors.Join(append(faults, s.close())...)
 	}
 	if c.SocketPeer == "" && slices.ContainsFunc(s.public, isUnix) {
 		slog.WarnContext(ctx, "The API listens on a unix socket and [keystone_go] socket_peer is not set: requests have no client address, and those that limits apply to are answered 503")

@@ -112,15 +112,20 @@ func clearSocket(ctx context.Context, path string) error {
 // OpenAll opens every address, or none.
 func OpenAll(ctx context.Context, addresses []string, u Unix) ([]net.Listener, error) {
 	var out []net.Listener
+	var faults []error
 	for _, a := range addresses {
 		l, err := Open(ctx, a, u)
 		if err != nil {
-			for _, l := range out {
-				err = errors.Join(err, l.Close())
-			}
-			return nil, err
+			faults = append(faults, err)
+			continue
 		}
 		out = append(out, l)
 	}
-	return out, nil
+	if len(faults) == 0 {
+		return out, nil
+	}
+	for _, l := range out {
+		faults = append(faults, l.Close())
+	}
+	return nil, errors.Join(faults...)
 }
