@@ -11,8 +11,9 @@ import (
 
 // Entry is one service of a token's catalog.
 type Entry struct {
-	ID, Type, Name string
-	Endpoints      []EntryEndpoint
+	ID, Name  string
+	Type      *string // a service may have none in the database
+	Endpoints []EntryEndpoint
 }
 
 // EntryEndpoint is one endpoint of a catalog entry, its URL filled in.
@@ -24,7 +25,8 @@ type EntryEndpoint struct {
 
 // line is a row of the catalog read: a service with one of its endpoints.
 type line struct {
-	serviceID, serviceType, serviceExtra  string
+	serviceID, serviceExtra               string
+	serviceType                           *string
 	endpointID, iface, url, endpointExtra string
 	regionID                              *string
 	enabled                               bool
@@ -53,10 +55,10 @@ order by s.id, e.id`
 
 func scanLine(r db.Row) (line, error) {
 	var l line
-	var serviceType, serviceExtra, id, iface, url, extra *string
+	var serviceExtra, id, iface, url, extra *string
 	var enabled *bool
-	err := r.Scan(&l.serviceID, &serviceType, &serviceExtra, &l.serviceEnabled, &id, &iface, &url, &l.regionID, &extra, &enabled)
-	l.serviceType, l.serviceExtra = deref(serviceType), deref(serviceExtra)
+	err := r.Scan(&l.serviceID, &l.serviceType, &serviceExtra, &l.serviceEnabled, &id, &iface, &url, &l.regionID, &extra, &enabled)
+	l.serviceExtra = deref(serviceExtra)
 	l.endpointID, l.iface, l.url, l.endpointExtra = deref(id), deref(iface), deref(url), deref(extra)
 	l.hasEndpoint, l.enabled = id != nil, enabled != nil && *enabled
 	return l, err

@@ -86,12 +86,12 @@ func TestEntries(t *testing.T) {
 		stock(t, d)
 		run(t, d, `insert into service (id, type, extra, enabled) values ('s9', null, null, $1)`, true)
 		want := []catalog.Entry{
-			{ID: "s1", Type: "identity", Name: "ks", Endpoints: []catalog.EntryEndpoint{
+			{ID: "s1", Type: new("identity"), Name: "ks", Endpoints: []catalog.EntryEndpoint{
 				{ID: "e1", Interface: "public", URL: "https://one", RegionID: &one, Extra: "{}"},
 				{ID: "e3", Interface: "admin", URL: "https://three", Extra: `{"name": "x", "url": "no", "a": null}`},
 			}},
-			{ID: "s2", Type: "compute", Name: "nova", Endpoints: []catalog.EntryEndpoint{}},
-			{ID: "s4", Type: "object", Endpoints: []catalog.EntryEndpoint{
+			{ID: "s2", Type: new("compute"), Name: "nova", Endpoints: []catalog.EntryEndpoint{}},
+			{ID: "s4", Type: new("object"), Endpoints: []catalog.EntryEndpoint{
 				{ID: "e6", Interface: "public", URL: "https://six/p", RegionID: &one, Extra: "{}"},
 			}},
 			{ID: "s9", Endpoints: []catalog.EntryEndpoint{}},

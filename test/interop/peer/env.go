@@ -41,8 +41,9 @@ type Options struct {
 	Conf Conf
 	// Processes of uwsgi; 1 when 0.
 	Processes int
-	// Stopped leaves both servers to be started by the caller.
-	Stopped bool
+	// Stopped leaves both servers to be started by the caller, NoPython that
+	// one.
+	Stopped, NoPython bool
 }
 
 // Env is the pair and what it stands on.
@@ -56,6 +57,7 @@ type Env struct {
 	Go        *Server
 
 	program string // keystone-go
+	cache   *process
 	root    string // of the checkout
 	guard   *guard
 	closers []func() error
@@ -247,7 +249,8 @@ func (e *Env) StartMemcached() error {
 	if err != nil {
 		return err
 	}
-	e.later(func() error { _ = p.stop(); return nil })
+	e.cache = p
+	e.later(e.StopMemcached)
 	return p.ready(10*time.Second, func() bool {
 		c, err := net.Dial("tcp", e.Memcached)
 		if err == nil {
@@ -255,6 +258,22 @@ func (e *Env) StartMemcached() error {
 		}
 		return err == nil
 	})
+}
+
+// StopMemcached ends it.
+func (e *Env) StopMemcached() error {
+	if e.cache != nil {
+		_ = e.cache.stop()
+	}
+	e.cache = nil
+	return nil
+}
+
+// Cached has Python remember by another client from here on, in an empty
+// memcached.
+func (e *Env) Cached(backend string) error {
+	c := e.base().with(e.caching(backend)).with(e.Options.Conf)
+	return errors.Join(e.Python.Stop(), e.StopMemcached(), c.write(e.Python.Conf), e.StartMemcached(), e.Python.Start())
 }
 
 func (e *Env) servers() error {
@@ -332,6 +351,9 @@ func (e *Env) fill() error {
 
 func (e *Env) run() error {
 	for _, s := range e.Servers() {
+		if e.NoPython && s == e.Python {
+			continue
+		}
 		if err := s.Start(); err != nil {
 			return err
 		}
