@@ -16,13 +16,13 @@ def configure(conf):
     from oslo_limit import opts
     opts.register_opts(conf)
     conf.register_opts(loading.get_auth_plugin_conf_options("password"), "oslo_limit")
-    conf([])
     for key, value in {
         "auth_url": os.environ["OS_AUTH_URL"], "auth_type": "password", "username": "admin",
         "password": os.environ["OS_PASSWORD"], "user_domain_id": "default", "system_scope": "all",
         "endpoint_id": os.environ["ENDPOINT_ID"],
     }.items():
         conf.set_override(key, value, group="oslo_limit")
+    conf([])
 
 
 def below():
