@@ -1,6 +1,6 @@
 // Package trace records what requests did and sends it to an OpenTelemetry
 // collector: OTLP over HTTP, in protobuf. It is the part of OpenTelemetry that
-// a server of requests needs; docs/adr/0006-traces.md says why it is not the
+// a server of requests needs; docs/adr/0007-traces.md says why it is not the
 // SDK.
 package trace
 
