@@ -56,7 +56,7 @@ func TestLogOfEverything(t *testing.T) {
 				}
 			}
 			n, access, named := readLines(t, lines.String())
-			if n < 150 || access < 100 || named < 15 {
+			if n < 150 || access < 100 || named < 25 {
 				t.Errorf("%d lines, %d of them of requests, %d with a user: too few to be everything", n, access, named)
 			}
 			readRecords(t, records.String(), n)

@@ -100,6 +100,7 @@ var labelsOf = map[string]map[string]string{
 	"keystone_config_reloads_total":                     {"outcome": "success|failure"},
 	"keystone_config_warnings":                          {},
 	"keystone_tls_certificate_expiry_timestamp_seconds": {"listener": "public|admin"},
+	"keystone_trace_spans_total":                        {"outcome": "sent|lost"},
 	"keystone_build_info":                               {"version": ".*", "revision": "[0-9a-f]*", "goversion": "go.*"},
 }
 
@@ -309,4 +310,21 @@ func (s selector) matches(m *dto.Metric) bool {
 		}
 	}
 	return true
+}
+
+// TestMetricsAreInTheManual looks for every metric of the table in
+// docs/observability.md, where those of one kind are listed by their ends.
+func TestMetricsAreInTheManual(t *testing.T) {
+	text, err := os.ReadFile("../docs/observability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manual := string(text)
+	ends := regexp.MustCompile("`(_[a-z_]+)`").FindAllStringSubmatch(manual, -1)
+	for name := range labelsOf {
+		listed := slices.ContainsFunc(ends, func(end []string) bool { return strings.HasSuffix(name, end[1]) })
+		if !strings.Contains(manual, "`"+name+"`") && !listed {
+			t.Errorf("docs/observability.md does not have %s", name)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/internal/olog"
 	"github.com/keystone-go/keystone-go/internal/trace"
 )
@@ -45,9 +46,8 @@ func newTrace(r *http.Request) *olog.Request {
 	return t
 }
 
-// identify tells the log who calls.
-func (c *Call) identify() {
-	id := c.Caller
+// identify tells the log who calls, or who has just logged in.
+func (c *Call) identify(id *auth.Identity) {
 	if id == nil {
 		return
 	}

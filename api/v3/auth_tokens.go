@@ -36,6 +36,7 @@ func (h authTokens) post(c *Call) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
+	c.identify(id)
 	return tokenReply(http.StatusCreated, id), nil
 }
 

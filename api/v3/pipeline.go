@@ -185,7 +185,7 @@ func (a *API) authenticate(c *Call) error {
 		return res.Refused
 	}
 	c.Caller, c.Subject, c.SubjectErr = res.Caller, res.Subject, res.SubjectErr
-	c.identify()
+	c.identify(c.Caller)
 	return nil
 }
 
