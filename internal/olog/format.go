@@ -89,15 +89,6 @@ func directive(s string) (name, verb, rest string, ok bool) {
 	return name, verb, s[end+1:], true
 }
 
-func (f format) has(key string) bool {
-	for _, s := range f {
-		if s.key == key {
-			return true
-		}
-	}
-	return false
-}
-
 func (f format) append(b []byte, t *text, r *record) []byte {
 	for i := range f {
 		s := &f[i]
