@@ -295,13 +295,14 @@ func TestAddresses(t *testing.T) {
 		"inet6:[fd00::1]:11211": "tcp [fd00::1]:11211", "[fd00::1]:11213": "tcp [fd00::1]:11213", "fd00::1": "tcp [fd00::1]:11211",
 		"unix:/run/memcached.sock": "unix /run/memcached.sock", "/run/memcached.sock": "unix /run/memcached.sock",
 	} {
-		got, err := pycache.Address(text)
+		network, address, err := pycache.Address(text)
+		got := network + " " + address
 		if d := cmp.Diff(want, got); d != "" || err != nil {
 			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", ":11211", "a:b:c", "host:"} {
-		if got, err := pycache.Address(text); err == nil {
+		if _, got, err := pycache.Address(text); err == nil {
 			t.Errorf("%q: got %q, want an error", text, got)
 		}
 	}

@@ -30,12 +30,16 @@ func (s scheme) String() string {
 func schemes() []scheme {
 	n := func(i int) *int { return &i }
 	return []scheme{
-		{"bcrypt", nil}, {"bcrypt", n(4)}, {"bcrypt", n(9)},
+		{"bcrypt", nil},
+		{"bcrypt", n(4)},
+		{"bcrypt", n(9)},
 		// Keystone 30.0.0 cannot read what it writes by bcrypt_sha256 with fewer
 		// than ten rounds; we can.
-		{"bcrypt_sha256", nil}, {"bcrypt_sha256", n(10)},
+		{"bcrypt_sha256", nil},
+		{"bcrypt_sha256", n(10)},
 		{"scrypt", nil},
-		{"pbkdf2_sha512", nil}, {"pbkdf2_sha512", n(1000)},
+		{"pbkdf2_sha512", nil},
+		{"pbkdf2_sha512", n(1000)},
 	}
 }
 

@@ -58,7 +58,6 @@ type Env struct {
 
 	program string // keystone-go
 	cache   *process
-	root    string // of the checkout
 	guard   *guard
 	closers []func() error
 }
@@ -122,6 +121,9 @@ func (e *Env) later(f func() error) { e.closers = append(e.closers, f) }
 
 func (e *Env) path(name string) string { return filepath.Join(e.Dir, name) }
 
+// Program is the path of keystone-go.
+func (e *Env) Program() string { return e.program }
+
 // venv gives a program of Python's environment.
 func (e *Env) venv(program string) string { return Venv(program) }
 
@@ -137,7 +139,7 @@ func Venv(program string) string {
 
 func (e *Env) folder() error {
 	if _, err := os.Stat(Venv("keystone-manage")); err != nil {
-		return errors.New("Python Keystone is not installed: test/interop/setup.sh does it")
+		return errors.New("no Python Keystone is installed: test/interop/setup.sh does it")
 	}
 	dir, err := os.MkdirTemp("", "keystone-go-interop-")
 	if err != nil {
@@ -156,12 +158,12 @@ func (e *Env) folder() error {
 	)
 }
 
-// Program names the variable with the path of a built keystone-go to be used;
+// ProgramEnv names the variable with the path of a built keystone-go to be used;
 // without it one is built.
-const Program = "KEYSTONE_GO_PROGRAM"
+const ProgramEnv = "KEYSTONE_GO_PROGRAM"
 
 var program = sync.OnceValues(func() (string, error) {
-	if path := os.Getenv(Program); path != "" {
+	if path := os.Getenv(ProgramEnv); path != "" {
 		return path, nil
 	}
 	path := filepath.Join(checkout(), "build", "interop", "keystone-go")
