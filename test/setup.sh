@@ -4,7 +4,7 @@
 # the real OpenStack clients. Missing programs are installed on Debian and
 # Ubuntu by root or with passwordless sudo; elsewhere, and with
 # KEYSTONE_GO_NO_INSTALL=1, they are only named. With the argument "interop",
-# memcached and HAProxy belong to them.
+# memcached, HAProxy and socat belong to them.
 set -euo pipefail
 suite=${1:-}
 cd "$(dirname "$0")/.."
@@ -35,8 +35,8 @@ missing() {
   compiles || echo "gcc libc6-dev"
   postgres || echo "postgresql"
   python >/dev/null || echo "python3 python3-venv"
-  [ "$suite" != interop ] || program memcached || echo memcached
-  [ "$suite" != interop ] || program haproxy || echo haproxy
+  [ "$suite" = interop ] || return 0
+  for p in memcached haproxy socat curl; do program "$p" || echo "$p"; done
 }
 
 # program tells whether there is a program, an administrator's one too.

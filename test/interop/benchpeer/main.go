@@ -1,0 +1,172 @@
+// Command benchpeer drives Python Keystone and keystone-go, on one database, in
+// runs that take turns, and tells what a request costs either in processor
+// time, all their processes together, and how many a second are answered.
+//
+//	benchpeer [-time 3s] [-rounds 3] [-out FILE] [-strict]
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/keystone-go/keystone-go/test/interop/peer"
+)
+
+// The goals: how many times Python's processor time a validation of ours may
+// cost at the most, as a ratio.
+const (
+	goalCached  = 50  // Python with memcached
+	goalDefault = 500 // Python as its default file has it
+)
+
+// Row is what one scenario came to; times are milliseconds of processor time a
+// request, rates requests a second.
+type Row struct {
+	Scenario, Against    string
+	PythonCPU, GoCPU     float64
+	CPURatio             float64
+	PythonRate, GoRate   float64
+	RateRatio            float64
+	PythonCount, GoCount int
+	Goal                 float64 `json:",omitempty"`
+}
+
+func main() {
+	length := flag.Duration("time", 3*time.Second, "the `time` of one run")
+	rounds := flag.Int("rounds", 3, "runs of each server for each scenario; the median counts")
+	out := flag.String("out", "", "`file` for the figures as JSON")
+	strict := flag.Bool("strict", false, "fail when a goal is missed")
+	flag.Parse()
+	rows, err := bench(*length, *rounds)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	missed := report(rows)
+	if *out != "" {
+		text, err := json.MarshalIndent(rows, "", "  ")
+		if err == nil {
+			err = os.WriteFile(*out, append(text, '\n'), 0o644)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	if missed && *strict {
+		os.Exit(1)
+	}
+}
+
+// bench measures against Python with memcached, and then without.
+func bench(length time.Duration, rounds int) (rows []Row, err error) {
+	e, err := peer.Open(peer.Options{
+		Processes: 2, Cache: peer.PyMemcache,
+		// As a cloud has it: logins cost what they cost there.
+		Conf: peer.Conf{"identity": {"password_hash_rounds": "12"}, "keystone_go": {"hash_slots": "2"}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if e := e.Close(); err == nil {
+			err = e
+		}
+	}()
+	all, err := scenarios(e)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		r, err := compare(e, s, "memcached", length, rounds)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, r)
+	}
+	plain, err := e.SecondPython("plain", 2, peer.Conf{"cache": {"backend": "dogpile.cache.null"}})
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Python.Stop(); err != nil {
+		return nil, err
+	}
+	if err := plain.Start(); err != nil {
+		return nil, err
+	}
+	e.Python = plain
+	for _, s := range all {
+		r, err := compare(e, s, "default file", length, rounds)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, r)
+	}
+	return rows, plain.Stop()
+}
+
+// compare has both servers do a scenario in turns.
+func compare(e *peer.Env, s scenario, against string, length time.Duration, rounds int) (Row, error) {
+	row := Row{Scenario: s.name, Against: against}
+	if s.name == "validation" {
+		row.Goal = goalDefault
+		if against == "memcached" {
+			row.Goal = goalCached
+		}
+	}
+	figures := map[string][]figure{}
+	for range rounds {
+		for _, server := range e.Servers() {
+			f, err := s.run(server, length)
+			if err != nil {
+				return row, fmt.Errorf("%s at %s: %w", s.name, server.Name, err)
+			}
+			figures[server.Name] = append(figures[server.Name], f)
+		}
+	}
+	python, ours := median(figures["python"]), median(figures["go"])
+	row.PythonCPU, row.PythonRate, row.PythonCount = python.cpu, python.rate, python.count
+	row.GoCPU, row.GoRate, row.GoCount = ours.cpu, ours.rate, ours.count
+	row.CPURatio, row.RateRatio = python.cpu/ours.cpu, ours.rate/python.rate
+	return row, nil
+}
+
+// median takes each figure's own, and the sum of the counts.
+func median(runs []figure) figure {
+	mid := func(of func(figure) float64) float64 {
+		var l []float64
+		for _, f := range runs {
+			l = append(l, of(f))
+		}
+		slices.Sort(l)
+		return l[len(l)/2]
+	}
+	sum := 0
+	for _, f := range runs {
+		sum += f.count
+	}
+	return figure{cpu: mid(func(f figure) float64 { return f.cpu }), rate: mid(func(f figure) float64 { return f.rate }), count: sum}
+}
+
+func report(rows []Row) (missed bool) {
+	fmt.Printf("| scenario | Python's cache | Python: ms of CPU | here: ms of CPU | ratio | Python: a second | here: a second | ratio |\n|%s\n", strings.Repeat("---|", 8))
+	for _, r := range rows {
+		fmt.Printf("| %s | %s | %.2f | %.3f | %.0f | %.1f | %.0f | %.0f |\n", r.Scenario, r.Against, r.PythonCPU, r.GoCPU, r.CPURatio, r.PythonRate, r.GoRate, r.RateRatio)
+	}
+	for _, r := range rows {
+		if r.Goal == 0 {
+			continue
+		}
+		word := "met"
+		if r.CPURatio < r.Goal {
+			word, missed = "MISSED", true
+		}
+		fmt.Printf("%s against Python with %s: %.0f times its rate per processor-second, the goal is %.0f: %s\n", r.Scenario, r.Against, r.CPURatio, r.Goal, word)
+	}
+	return missed
+}
