@@ -1,0 +1,135 @@
+package deployers_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+)
+
+// TestCalls goes through every story with our program and, where Python
+// Keystone is named, with that.
+func TestCalls(t *testing.T) {
+	bin := install(t)
+	theirs := os.Getenv("KEYSTONE_GO_PYTHON_KEYSTONE")
+	o := keysOwner(t)
+	rows := 0
+	for _, s := range stories {
+		rows += len(s.rows)
+		t.Run(s.who, func(t *testing.T) {
+			t.Parallel()
+			s.ours(t, newPlace(t, o), bin)
+			if theirs != "" {
+				s.pythons(t, newPlace(t, o), theirs)
+			}
+		})
+	}
+	if rows < 60 {
+		t.Errorf("%d calls, want at least 60", rows)
+	}
+}
+
+// TestReasons: what Python's program does otherwise is written down.
+func TestReasons(t *testing.T) {
+	text, err := os.ReadFile("../../docs/divergences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range stories {
+		for _, r := range s.rows {
+			if r.python != nil && !r.python.notCalled && !strings.Contains(string(text), "\n## "+r.python.why+" ") {
+				t.Errorf("%s: there is no entry %q", r.call, r.python.why)
+			}
+		}
+	}
+}
+
+func (s story) prepare(t *testing.T, p place) {
+	t.Helper()
+	for name, text := range s.conf {
+		p.write(t, name, text)
+	}
+}
+
+// words splits a call and puts the place into it.
+func (p place) words(r row) (program string, args []string) {
+	all := strings.Fields(p.fill(r.call))
+	return all[0], all[1:]
+}
+
+func (r row) prepare(t *testing.T, p place) {
+	t.Helper()
+	if r.before == "" {
+		return
+	}
+	d, err := db.Open(t.Context(), db.Config{URL: "sqlite:///" + p.dir + "/keystone.db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := d.Exec(t.Context(), r.before); err != nil {
+		t.Fatalf("%s: %v", r.before, err)
+	}
+}
+
+func (s story) ours(t *testing.T, p place, bin string) {
+	s.prepare(t, p)
+	for _, r := range s.rows {
+		r.prepare(t, p)
+		program, args := p.words(r)
+		got := p.call(t, filepath.Join(bin, program), args, r.env)
+		if got.code != r.code {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", r.call, got.code, r.code, got.out, got.err)
+		}
+		for _, x := range []struct{ name, got, want string }{{"stdout", got.out, p.fill(r.out)}, {"stderr", got.err, p.fill(r.err)}} {
+			if x.want == "" && x.got != "" || !strings.Contains(x.got, x.want) {
+				t.Errorf("%s: %s %q, want %q", r.call, x.name, brief(x.got), x.want)
+			}
+		}
+		if !strings.Contains(got.out+got.err, p.fill(r.both)) {
+			t.Errorf("%s: neither stream has %q", r.call, r.both)
+		}
+		if strings.Contains(got.out+got.err, "secret") {
+			t.Errorf("%s: a password is shown\n%s%s", r.call, got.out, got.err)
+		}
+		if r.files != "" {
+			p.expect(t, r, p.files(t))
+		}
+	}
+}
+
+func (p place) expect(t *testing.T, r row, got string) {
+	t.Helper()
+	want := p.fill(r.files)
+	if got != want {
+		t.Errorf("%s: files\n%s\nwant\n%s", r.call, got, want)
+	}
+}
+
+func (s story) pythons(t *testing.T, p place, bin string) {
+	s.prepare(t, p)
+	keystone := startPython(t, bin)
+	for _, r := range s.rows {
+		differs := python{code: r.code}
+		if r.python != nil {
+			differs = *r.python
+		}
+		if differs.notCalled {
+			continue
+		}
+		r.prepare(t, p)
+		program, args := p.words(r)
+		got := keystone.call(t, p, program, args, r.env)
+		if got.code != differs.code {
+			t.Errorf("Python's %s: exit code %d, want %d\n%s%s", r.call, got.code, differs.code, brief(got.out), brief(got.err))
+		}
+		if r.python == nil && !strings.Contains(got.out+got.err, p.fill(r.both)) {
+			t.Errorf("Python's %s: neither stream has %q\n%s%s", r.call, r.both, brief(got.out), brief(got.err))
+		}
+		if r.files != "" && !differs.files {
+			p.expect(t, r, p.files(t))
+		}
+	}
+}
