@@ -1,7 +1,7 @@
 package pycache
 
 import (
-	"crypto/sha1" //nolint:gosec // the name of a key, as Python makes it
+	"crypto/sha1" // names a key, as Python does
 	"encoding/hex"
 	"strings"
 )
