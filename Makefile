@@ -13,10 +13,16 @@ RACE_API = ./api/v3/... ./auth ./test
 # Starts a Postgres for a command, unless there is one.
 POSTGRES = $(if $(KEYSTONE_GO_TEST_POSTGRES),,build/pgrun --)
 
-.PHONY: help run build test test-all lint docs verify bench fuzz
+# What is built for the tests beside Python Keystone alone; in an order in which
+# the quick ones fail first.
+INTEROP = test/oslo test/deployers test/interop/tables test/interop test/interop/crossing test/interop/rolling test/interop/suites
+INTEROP_COUNTS = $(or $(KEYSTONE_GO_TEST_COUNTS),$(CURDIR)/build/interop/counts)
+TAGS = -tags=interop,interop_full
+
+.PHONY: help run build test test-all interop interop-full interop-all bench-peer lint docs verify bench fuzz
 
 help: ## this text
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 run: build ## build the server and start it with a state folder of its own (ARGS="--listen 127.0.0.1:5000")
 	@build/keystone-go dev $(ARGS)
@@ -34,12 +40,39 @@ test-all:
 	@build/run -name race -postgres -- -race -count=1 -timeout=15m $(RACE)
 	@build/run -name race-api -- -race -count=1 -timeout=15m -run='/^postgres$$' $(RACE_API)
 
+interop: ## beside the real Python Keystone, from PyPI: build/interop-report.md
+	@test/interop/setup.sh
+	@$(GO) build -o build/ ./internal/dbtest/pgrun ./test/run
+	@$(POSTGRES) $(MAKE) --no-print-directory interop-all INTEROP_TAGS=interop SPEED="-time 1s -rounds 2"
+
+interop-full: ## the same with the long suites: an hour or two
+	@test/interop/setup.sh full
+	@$(GO) build -o build/ ./internal/dbtest/pgrun ./test/run
+	@KEYSTONE_GO_INTEROP_FULL=1 KEYSTONE_GO_ROLLING=10m $(POSTGRES) $(MAKE) --no-print-directory interop-all \
+	  INTEROP="$(INTEROP) test/interop/debian" INTEROP_TAGS=interop,interop_full SPEED="-time 5s -rounds 5"
+
+interop-all:
+	@rm -rf build/interop/report build/interop/counts; mkdir -p build/interop/report; \
+	export KEYSTONE_GO_TEST_COUNTS=$(INTEROP_COUNTS); touch $$KEYSTONE_GO_TEST_COUNTS; status=0; \
+	for part in $(INTEROP); do \
+	  start=$$(date +%s); \
+	  build/run -name interop-$${part##*/} $(if $(CI),-strict) -- -tags=$(INTEROP_TAGS) -count=1 -timeout=120m ./$$part || status=1; \
+	  echo "interop-$${part##*/}: $$(($$(date +%s) - start)) s"; \
+	done; \
+	$(GO) run ./test/interop/benchpeer -out build/interop/report/speed.json $(SPEED) >build/interop/speed.log 2>&1 || { cat build/interop/speed.log; status=1; }; \
+	$(GO) run ./test/interop/report $$KEYSTONE_GO_TEST_COUNTS || status=1; exit $$status
+
+bench-peer: ## processor time a request, here and in Python Keystone
+	@test/interop/setup.sh
+	@$(GO) build -o build/ ./internal/dbtest/pgrun
+	@$(POSTGRES) $(GO) run ./test/interop/benchpeer -strict $(ARGS)
+
 lint: build/tools/.made ## gofumpt, go vet, staticcheck, unchecked errors, open rows
 	@unformatted=$$(build/tools/gofumpt -l .); \
 	  if [ -n "$$unformatted" ]; then echo "not as gofumpt writes them:"; echo "$$unformatted"; exit 1; fi
 	@for module in . tools test/clients/gophercloud; do \
-	  echo "vet $$module"; $(GO) -C $$module vet ./... && $(GO) -C $$module vet -vettool=$(CURDIR)/build/tools/vet ./... || exit 1; done
-	build/tools/staticcheck ./...
+	  echo "vet $$module"; $(GO) -C $$module vet $(TAGS) ./... && $(GO) -C $$module vet $(TAGS) -vettool=$(CURDIR)/build/tools/vet ./... || exit 1; done
+	build/tools/staticcheck $(TAGS) ./...
 
 build/tools/.made: tools/go.mod tools/go.sum tools/vet/main.go
 	$(GO) -C tools build -o ../build/tools/ ./vet tool

@@ -3,8 +3,9 @@
 # detector), PostgreSQL's server programs, Python with venv, and in build/venv
 # the real OpenStack clients. Missing programs are installed on Debian and
 # Ubuntu by root or with passwordless sudo; elsewhere, and with
-# KEYSTONE_GO_NO_INSTALL=1, they are only named. With the argument "interop",
-# memcached, HAProxy and socat belong to them.
+# KEYSTONE_GO_NO_INSTALL=1, they are only named. With the argument "interop"
+# memcached, HAProxy and socat belong to them, with "interop-full" Debian's own
+# Keystone too.
 set -euo pipefail
 suite=${1:-}
 cd "$(dirname "$0")/.."
@@ -35,8 +36,11 @@ missing() {
   compiles || echo "gcc libc6-dev"
   postgres || echo "postgresql"
   python >/dev/null || echo "python3 python3-venv"
-  [ "$suite" = interop ] || return 0
+  [ -n "$suite" ] || return 0
   for p in memcached haproxy socat curl; do program "$p" || echo "$p"; done
+  [ "$suite" = interop-full ] || return 0
+  # Debian's own Keystone, as an older peer.
+  /usr/bin/python3 -c 'import keystone, psycopg2, memcache' 2>/dev/null || echo "python3-keystone python3-psycopg2 python3-memcache"
 }
 
 # program tells whether there is a program, an administrator's one too.

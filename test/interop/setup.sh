@@ -2,10 +2,11 @@
 # Makes ready what make interop needs: what test/setup.sh installs, memcached,
 # HAProxy, and the programs of requirements.txt in a virtual environment that
 # is kept outside of the checkout, so that a fresh clone does not download them
-# again. build/interop/venv leads to it.
+# again. build/interop/venv leads to it. With the argument "full", what the long
+# suites need as well.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-test/setup.sh interop
+test/setup.sh "interop${1:+-$1}"
 
 python() {
   for p in python3 /usr/bin/python3 python3.{14,13,12,11}; do

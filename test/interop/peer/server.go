@@ -3,6 +3,7 @@ package peer
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,7 +14,7 @@ import (
 
 // Server is one of the two programs, on the database of its Env.
 type Server struct {
-	Name     string // "python" or "go"
+	Name     string // "python", "debian" or "go"
 	URL      string // http://host:port
 	AdminURL string // the same of the metrics listener; keystone-go's alone
 	Conf     string // its keystone.conf
@@ -22,6 +23,9 @@ type Server struct {
 	processes int // of uwsgi
 	running   *process
 }
+
+// debianPython is the interpreter for which Debian's packages are.
+const debianPython = "/usr/bin/python3"
 
 // startLimit bounds a start: Python imports for long on a busy machine.
 const startLimit = 3 * time.Minute
@@ -35,10 +39,15 @@ func (s *Server) Start() error {
 		p   *process
 		err error
 	)
-	if s.Name == "go" {
+	conf := []string{"OS_KEYSTONE_CONFIG_FILES=" + s.Conf}
+	switch s.Name {
+	case "go":
 		p, err = s.env.launch("keystone-go", nil, s.env.program, "--config-file", s.Conf, "serve")
-	} else {
-		p, err = s.env.launch("uwsgi", []string{"OS_KEYSTONE_CONFIG_FILES=" + s.Conf}, s.env.venv("uwsgi"), s.uwsgi()...)
+	case "debian":
+		_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL, "http://"))
+		p, err = s.env.launch("debian", conf, debianPython, "/usr/bin/keystone-wsgi-public", "--host", "127.0.0.1", "--port", port)
+	default:
+		p, err = s.env.launch("uwsgi", conf, s.env.venv("uwsgi"), s.uwsgi()...)
 	}
 	if err != nil {
 		return err
@@ -80,8 +89,8 @@ func (s *Server) Stop() error {
 	p := s.running
 	s.running = nil
 	err := p.stop()
-	// uwsgi ends with the signal's number.
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && s.Name == "python" && exit.ExitCode() != 1 {
+	// uwsgi ends with the signal's number, Debian's program by the signal.
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && s.Name != "go" && exit.ExitCode() != 1 {
 		return nil
 	}
 	if err != nil {
@@ -110,11 +119,14 @@ func (s *Server) Log() string {
 // Command makes a call of keystone-manage: Python's, or keystone-go's verb of
 // the same name.
 func (s *Server) Command(args ...string) *exec.Cmd {
-	program := s.env.program
-	if s.Name == "python" {
-		program = s.env.venv("keystone-manage")
+	args = append([]string{"--config-file", s.Conf}, args...)
+	cmd := exec.Command(s.env.program, args...)
+	switch s.Name {
+	case "python":
+		cmd = exec.Command(s.env.venv("keystone-manage"), args...)
+	case "debian":
+		cmd = exec.Command(debianPython, append([]string{"/usr/bin/keystone-manage"}, args...)...)
 	}
-	cmd := exec.Command(program, append([]string{"--config-file", s.Conf}, args...)...)
 	cmd.Dir, cmd.Env = s.env.Dir, os.Environ()
 	return cmd
 }

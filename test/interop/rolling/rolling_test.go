@@ -161,6 +161,13 @@ func judge(t *testing.T, e *peer.Env, l *load, seconds float64) {
 	if rate < leastRate || logins < leastLogins {
 		t.Errorf("%.1f requests and %.1f logins a second, want %d and %.1f", rate, logins, leastRate, leastLogins)
 	}
+	err := peer.SaveReport("rolling", map[string]any{
+		"Seconds": seconds, "Requests": l.requests.Load(), "Rate": rate, "Logins": logins, "Writes": l.writes, "Failures": l.failed,
+		"Slowest": time.Duration(l.slowest.Load()).Seconds(),
+	})
+	if err != nil {
+		t.Error(err)
+	}
 	found := 0
 	for id, want := range l.regions {
 		status := http.StatusOK
