@@ -74,7 +74,7 @@ func TestJWSNeedsItsKeys(t *testing.T) {
 		"no private key":      {func(c *conf.Config) { c.JWTTokens.JWSPrivateKeyRepository = keys }, "jws_private_key_repository"},
 		"no public folder":    {func(c *conf.Config) { c.JWTTokens.JWSPublicKeyRepository = keys + "/none" }, "jws_public_key_repository"},
 		"another algorithm":   {func(c *conf.Config) { c.JWTTokens.JWSAlgorithm = "ES384" }, "jws_algorithm"},
-		"an unknown provider": {func(c *conf.Config) { c.Token.Provider = "uuid" }, "[token] provider = uuid"},
+		"an unknown provider": {func(c *conf.Config) { c.Token.Provider = "uuid" }, `[token] provider: "uuid" is not known`},
 	} {
 		cfg := conf.Default()
 		cfg.Database.Connection = dbtest.OpenURL(t, dbtest.Engines()[0])
