@@ -13,7 +13,8 @@ import (
 
 // TestCaches has Python remember in memcached by each of its clients. Whatever
 // keystone-go writes, Python knows with its next request, and the other way
-// round.
+// round. All changes are made with the first client, which tell what has to be
+// deleted; a few with the others, which tell that it is found there.
 func TestCaches(t *testing.T) {
 	e := peer.Start(t, peer.Options{GoFirst: true, Cache: peer.PyMemcache})
 	for _, backend := range []string{peer.PyMemcache, peer.Memcached, peer.PoolOfOwn} {
@@ -30,6 +31,9 @@ func TestCaches(t *testing.T) {
 					continue
 				}
 				for _, writer := range e.Servers() {
+					if backend != peer.PyMemcache && (writer != e.Go || !slices.Contains(few, w.name)) {
+						continue
+					}
 					t.Run(w.name+" by "+writer.Name, func(t *testing.T) {
 						c := newCloud(t, e)
 						if len(w.scopes) > 0 {
@@ -52,6 +56,8 @@ func TestCaches(t *testing.T) {
 		})
 	}
 }
+
+var few = []string{"token revoked", "user disabled", "region changed"}
 
 // remembers makes sure that Python does: a change behind its back, of which no
 // cache is told, is not seen.

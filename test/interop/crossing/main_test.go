@@ -16,6 +16,7 @@ import (
 // pair is the Env of the tests that change nothing but rows of their own.
 var pair = sync.OnceValues(func() (*peer.Env, error) {
 	return peer.Open(peer.Options{
+		Processes: 2,
 		Conf: peer.Conf{
 			"security_compliance": {"lockout_failure_attempts": fmt.Sprint(attempts), "lockout_duration": fmt.Sprint(lockSeconds)},
 			"fernet_tokens":       {"max_active_keys": "9"},

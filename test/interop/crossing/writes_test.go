@@ -173,12 +173,12 @@ func (c *cloud) refused(p *person, password string) {
 func TestVoided(t *testing.T) {
 	c := shared(t)
 	for _, w := range voiding {
-		t.Run(w.name, func(t *testing.T) {
-			c := newCloud(t, c.Env)
-			for _, writer := range c.writers(w) {
-				t.Run("by "+writer.Name, func(t *testing.T) { newCloud(t, c.Env).voided(w, writer) })
-			}
-		})
+		for _, writer := range c.writers(w) {
+			t.Run(w.name+" by "+writer.Name, func(t *testing.T) {
+				t.Parallel()
+				newCloud(t, c.Env).voided(w, writer)
+			})
+		}
 	}
 }
 
