@@ -80,6 +80,7 @@ func TestValues(t *testing.T) {
 		{" = ${auth.methods}", "['external', 'password', 'token', 'oauth1', 'mapped', 'application_credential', 'ec2credential']"},
 		{" = ${ldap.pool_retry_delay}", "0.1"},
 		{" = $logdir/x", "$logdir/x"},
+		{" = ${auth.methods}\n[auth]\nmethods = a\x00b,\"it's\",é\u2028x,'", `['a\x00b', '"it\'s"', 'é\u2028x', "'"]`},
 		{" = [$sql_connection]\n[database]\nconnection = not this", "[]"},
 		{" = $sql_connection\nsql_connection = this", "this"},
 	} {

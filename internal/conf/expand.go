@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // reference is $$, $name or ${name}; a dot belongs to the name.
@@ -42,52 +43,87 @@ func (l *loader) expand(text, section string) (string, error) {
 // errLeft: the reference stays as it is written.
 var errLeft = errors.New("left as it is")
 
-func (l *loader) lookup(name, section string) (string, error) {
-	o := l.referred(name, section)
-	switch {
-	case o == nil:
-		return "", fmt.Errorf("$%s names no option; write $$ where a dollar is meant", name)
-	case o.Dashed && name != o.Option:
-		// oslo.config looks for it under the name with dashes, does not find
-		// it, and leaves the text.
-		return "", errLeft
-	case l.active[o.Name]:
-		return "", fmt.Errorf("$%s leads back to itself", name)
-	}
-	r := l.value(o)
-	if r.failed {
-		return "", fmt.Errorf("$%s is not valid itself", name)
-	}
-	return pythonText(r.value), nil
+// noSuchError is a reference to what there is not.
+type noSuchError struct{ name string }
+
+func (e noSuchError) Error() string {
+	return "$" + e.name + " names no option; write $$ where a dollar is meant"
 }
 
-// referred is the option that a reference means, nil if there is none.
-func (l *loader) referred(name, section string) *Option {
-	if s, n, dotted := strings.Cut(name, "."); dotted {
-		if s == "DEFAULT" {
-			return nil // which is no group of oslo.config's
+func (l *loader) lookup(name, section string) (string, error) {
+	for _, n := range candidates(name, section) {
+		o, older := l.named(n)
+		switch {
+		case o == nil:
+			continue
+		case o.Dashed && older:
+			// oslo.config looks for it under the name with dashes, does not
+			// find it, and leaves the text.
+			return "", errLeft
+		case l.active[o.Name]:
+			return "", fmt.Errorf("$%s leads back to itself", name)
 		}
-		return l.named(Name{s, n})
+		r := l.referred(o, older)
+		switch {
+		case r.noSuch: // oslo.config takes the fault for its own and looks on
+		case r.failed:
+			return "", fmt.Errorf("$%s is not valid itself", name)
+		default:
+			return pythonText(r.value), nil
+		}
 	}
-	if o := l.named(Name{section, name}); o != nil {
-		return o
+	if s, _, dotted := strings.Cut(name, "."); dotted && l.table.sections[s] == nil || s == "DEFAULT" {
+		return "", errors.New(noSuchError{name}.Error()) // for which oslo.config has another error
 	}
-	return l.named(Name{"DEFAULT", name})
+	return "", noSuchError{name}
+}
+
+// candidates are the options that a reference may mean, the first one first.
+func candidates(name, section string) []Name {
+	s, n, dotted := strings.Cut(name, ".")
+	switch {
+	case !dotted:
+		return []Name{{section, name}, {"DEFAULT", name}}
+	case s == "DEFAULT":
+		return nil // which is no group of oslo.config's
+	}
+	return []Name{{s, n}}
 }
 
 // named finds an option by its name or an older one. By an older one oslo.config
 // reads it as if it stood in the section of that.
-func (l *loader) named(n Name) *Option {
+func (l *loader) named(n Name) (o *Option, older bool) {
 	if o := l.table.byName[n]; o != nil {
-		return o
+		return o, false
 	}
-	older := l.table.older[n]
-	if len(older) == 0 {
-		return nil
+	list := l.table.older[n]
+	if len(list) == 0 {
+		return nil, false
 	}
-	o := *older[len(older)-1]
-	o.Section = n.Section
-	return &o
+	same := *list[len(list)-1]
+	same.Section = n.Section
+	return &same, true
+}
+
+// referred reads the option that a reference means. One that is found by an
+// older name is not read from the environment.
+func (l *loader) referred(o *Option, older bool) result {
+	if !older {
+		return l.value(o)
+	}
+	l.active[o.Name] = true
+	defer delete(l.active, o.Name)
+	raws, _ := l.filed(o)
+	if len(raws) == 0 {
+		return l.defaultOf(o)
+	}
+	v, err := l.typed(o, raws)
+	return result{value: v, failed: err != nil, noSuch: isNoSuch(err)}
+}
+
+func isNoSuch(err error) bool {
+	_, ok := errors.AsType[noSuchError](err)
+	return ok
 }
 
 // pythonText is Python's str() of a typed value.
@@ -144,11 +180,35 @@ func pythonFloatText(f float64) string {
 	return strings.TrimPrefix(s, "+")
 }
 
+// pythonQuote is Python's repr of a text.
 func pythonQuote(s string) string {
-	quote := "'"
+	quote := '\''
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
-		quote = `"`
+		quote = '"'
 	}
-	r := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, quote, `\`+quote)
-	return quote + r.Replace(s) + quote
+	var b strings.Builder
+	b.WriteRune(quote)
+	for _, c := range s {
+		switch {
+		case c == quote, c == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\r':
+			b.WriteString(`\r`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case unicode.IsPrint(c):
+			b.WriteRune(c)
+		case c <= 0xff:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		case c <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, c)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, c)
+		}
+	}
+	b.WriteRune(quote)
+	return b.String()
 }

@@ -13,6 +13,7 @@ type result struct {
 	was       *Name // the older name it was read under
 	isDefault bool
 	failed    bool // a fault was told; value is the default
+	noSuch    bool // and it is a reference to what there is not
 }
 
 // value reads an option once and keeps it.
@@ -39,7 +40,7 @@ func (l *loader) compute(o *Option) result {
 	v, err := l.typed(o, raws)
 	if err != nil {
 		l.blame(o.Name, last, err.Error())
-		fallback.from, fallback.failed = last, true
+		fallback.from, fallback.failed, fallback.noSuch = last, true, isNoSuch(err)
 		return fallback
 	}
 	r.value = v
@@ -96,6 +97,11 @@ func (l *loader) raws(o *Option) ([]raw, *Name) {
 	if text, ok := l.env[EnvName(o.Name)]; ok {
 		return []raw{{text: text, file: EnvName(o.Name)}}, nil
 	}
+	return l.filed(o)
+}
+
+// filed finds the texts of an option in the files.
+func (l *loader) filed(o *Option) ([]raw, *Name) {
 	var all []raw
 	var was *Name
 	for i := len(l.docs) - 1; i >= 0; i-- {
