@@ -179,7 +179,7 @@ func TestRL_K15(t *testing.T) {
 // TestRL_H07b: charged first and given back after, ten right passwords at once
 // are as many as the burst.
 func TestRL_H07b(t *testing.T) {
-	two, one, rounds := 2, 1, 8
+	two, one, rounds := 2, 1, 12 // a hash outlasts the start of all ten
 	withMeeting(t, func(c *conf.Config) {
 		u := &c.RateLimitUserAuth
 		u.Enabled, u.BurstSize, u.ReplenishRatePerSecond = true, &two, &one
