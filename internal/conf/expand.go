@@ -72,8 +72,9 @@ func (l *loader) lookup(name, section string) (string, error) {
 			return pythonText(r.value), nil
 		}
 	}
-	if s, _, dotted := strings.Cut(name, "."); dotted && l.table.sections[s] == nil || s == "DEFAULT" {
-		return "", errors.New(noSuchError{name}.Error()) // for which oslo.config has another error
+	s, _, dotted := strings.Cut(name, ".")
+	if isSection := l.table.sections[s] != nil; s == "DEFAULT" || dotted != isSection {
+		return "", errors.New(noSuchError{name}.Error()) // for which oslo.config has other errors
 	}
 	return "", noSuchError{name}
 }
