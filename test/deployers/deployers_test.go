@@ -1,6 +1,7 @@
 package deployers_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,11 +10,21 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 )
 
+// installed is where Python Keystone's programs are if no variable says so; ""
+// is nowhere.
+var installed string
+
 // TestCalls goes through every story with our program and, where Python
 // Keystone is named, with that.
 func TestCalls(t *testing.T) {
 	bin := install(t)
-	theirs := os.Getenv("KEYSTONE_GO_PYTHON_KEYSTONE")
+	theirs := cmp.Or(os.Getenv("KEYSTONE_GO_PYTHON_KEYSTONE"), installed)
+	if theirs != "" {
+		var err error
+		if theirs, err = filepath.Abs(theirs); err != nil {
+			t.Fatal(err)
+		}
+	}
 	o := keysOwner(t)
 	rows := 0
 	for _, s := range stories {

@@ -1,8 +1,8 @@
 // Package deployers_test makes the calls that deployers' scripts make, one row a
 // call: exit code, streams, files. The program is a real one, under the names
 // that the scripts call. With KEYSTONE_GO_PYTHON_KEYSTONE, a folder with the
-// programs of Python Keystone, the same calls are made to those as well, in a
-// folder of their own, and have to come to the same.
+// programs of Python Keystone, and in make interop the same calls are made to
+// those as well, in a folder of their own, and have to come to the same.
 package deployers_test
 
 import (

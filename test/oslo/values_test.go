@@ -1,5 +1,3 @@
-//go:build interop
-
 package oslo_test
 
 import (
