@@ -2,13 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/keystone-go/keystone-go/cmd/wire"
 	"github.com/keystone-go/keystone-go/internal/conf"
 )
 
@@ -25,16 +29,24 @@ func (p *program) configCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return p.sample(output) },
 	}
 	sample.Flags().StringVarP(&output, "output", "o", "", "`file` to write instead of stdout")
-	strict := false
+	var strict, start bool
 	check := &cobra.Command{
 		Use: "check", Short: "Say what is wrong with the configuration, and what changes nothing",
 		Long: `check names every fault with its file, line and option, and what would be
 right; the start would be refused for each, and so the exit code is 1. It also
 names options that are not known, with the nearest that are, those without
-effect in this server, and those read under an older name.`,
-		RunE: func(*cobra.Command, []string) error { return p.checkConfig(strict) },
+effect in this server, and those read under an older name. With --start it looks
+at what the file names as well, as a start would: keys, database, policy files,
+certificates; nothing is listened on.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := p.checkConfig(strict); err != nil || !start {
+				return err
+			}
+			return p.withConfig(cmd.Context(), p.checkStart)
+		},
 	}
 	check.Flags().BoolVar(&strict, "strict", false, "fail because of options that are not known, too")
+	check.Flags().BoolVar(&start, "start", false, "look at what the file names, too")
 	given := false
 	show := &cobra.Command{
 		Use: "show", Short: "Print every option with its value and where it comes from",
@@ -103,6 +115,19 @@ func (p *program) checkConfig(strict bool) error {
 		return exitCode(failed)
 	}
 	return nil
+}
+
+// checkStart does what a start does but for listening.
+func (p *program) checkStart(ctx context.Context, cfg *conf.Config) error {
+	app, err := wire.Build(ctx, cfg, wire.Options{Log: slog.New(slog.DiscardHandler)})
+	if app != nil {
+		for _, w := range app.Warnings {
+			fmt.Fprintf(p.out, "warning: %s\n", w)
+		}
+		app.Close()
+	}
+	_, certErr := certificates(cfg.KeystoneGo, nil)
+	return errors.Join(err, certErr)
 }
 
 // showConfig prints what can be read even where there are faults, which it

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,6 +106,28 @@ func TestNotServed(t *testing.T) {
 		}
 	}
 	s.end(t, 0)
+}
+
+// TestConfigCheckStart looks at what a start would look at, and listens nowhere.
+func TestConfigCheckStart(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	p := ready(t, "[keystone_go]", "listen = "+busy.Addr().String())
+	p.run(t, "config", "check", "--start").expect(t, "config check --start", 0, "warning: no rate limit is on", "")
+	bad := newPlace(t, "[token]", "provider = uuid", "[keystone_go]", "tls_key_file = /x", "[oslo_policy]", "policy_file = "+p.conf)
+	r := bad.run(t, "config", "check", "--start")
+	for _, want := range []string{
+		bad.conf + `:16: [token] provider: "uuid" is not known`, bad.conf + ":20: [oslo_policy] policy_file: ",
+		"[fernet_receipts] key_repository: ", "tls_cert_file and tls_key_file need each other", "does not exist: run db_sync",
+	} {
+		r.expect(t, "config check --start of a bad file", 1, "read ", want)
+	}
+	if list := files(t, bad.dir); strings.Count(list, "\n") != 1 {
+		t.Errorf("config check --start made something:\n%s", list)
+	}
 }
 
 func TestConfigCheckStrict(t *testing.T) {

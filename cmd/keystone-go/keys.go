@@ -28,8 +28,11 @@ func receiptKeys(c *conf.Config) []repository {
 // then the receipts' number is ignored.
 func bothKeys(c *conf.Config) []repository {
 	list := tokenKeys(c)
-	if r := receiptKeys(c); r[0].dir != list[0].dir {
+	switch r := receiptKeys(c); {
+	case r[0].dir != list[0].dir:
 		list = append(list, r...)
+	case r[0].maxActive != list[0].maxActive:
+		slog.Warn("[fernet_receipts] max_active_keys is not looked at, since tokens and receipts share a key folder: that of [fernet_tokens] counts")
 	}
 	return list
 }
