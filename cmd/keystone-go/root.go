@@ -64,7 +64,7 @@ func (p *program) name() string { return filepath.Base(p.argv0) }
 // run executes the command line and gives the exit code.
 func (p *program) run(ctx context.Context) int {
 	cmd := p.root()
-	cmd.SetArgs(p.args)
+	cmd.SetArgs(append([]string{}, p.args...)) // of nil cobra would make os.Args
 	cmd.SetIn(p.in)
 	cmd.SetOut(p.out)
 	cmd.SetErr(p.err)
