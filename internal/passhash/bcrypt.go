@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -18,9 +17,9 @@ const (
 	bcryptSaltSize = 16
 	saltChars      = 22
 	digestChars    = 31
-	// yieldEvery rounds, about a millisecond, other goroutines get their turn:
-	// a validation must not wait until the scheduler takes the core away.
-	yieldEvery = 16
+	// yieldEvery rounds, less than a millisecond, other goroutines get their
+	// turn: a validation must not wait until the scheduler takes the core away.
+	yieldEvery = 8
 )
 
 // bcrypt64 is bcrypt's own base64.
@@ -37,11 +36,12 @@ func bcryptDigest(key, salt []byte, cost int) []byte {
 	if err != nil {
 		panic(err) // unreachable: an empty key alone is an error
 	}
+	others := newRunnable()
 	for i := range 1 << cost {
 		blowfish.ExpandKey(key, c)
 		blowfish.ExpandKey(salt, c)
 		if i%yieldEvery == yieldEvery-1 {
-			runtime.Gosched()
+			others.yield()
 		}
 	}
 	out := []byte(bcryptMagic)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha512"
 	"hash"
-	"runtime"
 	"strconv"
 	"strings"
 )
@@ -75,12 +74,12 @@ func sha512Crypt(password, salt []byte, rounds int) []byte {
 	}
 	s := stretch(ds.Sum(nil), len(salt))
 	// 21: the rounds.
-	c := sha512.New()
+	c, others := sha512.New(), newRunnable()
 	for i := range rounds {
 		c.Reset()
 		sum = sha512CryptRound(c, sum, p, s, i)
 		if i%sha512CryptYield == sha512CryptYield-1 {
-			runtime.Gosched()
+			others.yield()
 		}
 	}
 	return transpose(sum)
