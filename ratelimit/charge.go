@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 )
 
@@ -15,68 +16,173 @@ type Charge struct {
 
 // TakeAll charges every limit of a request or none of them, so that a request
 // which one limit refuses costs nothing under the others. The Decision is the
-// strictest of all: the least that remains, the longest waits. The limiters
-// must share a clock, as those of a Set do. Between a charge and its return
-// another request may be refused that need not be; never the reverse.
+// strictest of all: the least that remains, the longest waits, and By names
+// the first limiter that refused. A limiter in shadow is charged and reported
+// as the others are, but neither refuses nor shows in the Decision. The
+// limiters must share a clock, as those of a Set do.
+//
+// Charges on stores with one Bundler are decided in one step. Between others,
+// another request may be refused that need not be, while a charge is being
+// given back; never the reverse.
 func TakeAll(ctx context.Context, charges ...Charge) (Decision, error) {
-	at := reading(charges)
-	sum := Decision{Allowed: true, Remaining: MaxBurst}
+	r := requests.Get().(*request)
+	defer r.done()
+	r.gather(charges)
+	return r.decide(ctx)
+}
+
+// request is what TakeAll works on: its parts, those of one Bundler beside each
+// other, and the limiter of each. It is kept for the next request, because what
+// goes to a Store through an interface cannot live on the stack.
+type request struct {
+	parts    []Part
+	limiters []*Limiter
+	at       time.Duration
+}
+
+var requests = sync.Pool{New: func() any { return new(request) }}
+
+func (r *request) done() {
+	clear(r.parts)
+	clear(r.limiters)
+	r.parts, r.limiters, r.at = r.parts[:0], r.limiters[:0], 0
+	requests.Put(r)
+}
+
+// gather puts the charges into the order in which they are decided, and makes
+// the one look at the clock that serves them all.
+func (r *request) gather(charges []Charge) {
+	read := false
 	for i, c := range charges {
-		d, err := c.take(ctx, at)
-		if err != nil {
-			return Decision{}, errors.Join(err, giveBack(ctx, charges[:i]))
-		}
-		sum.join(d)
-		if !d.Allowed {
-			err := giveBack(ctx, charges[:i])
-			return longestWait(ctx, at, sum, charges[i+1:]), err
-		}
-	}
-	return sum, nil
-}
-
-// longestWait adds what the limits after a refusal would have said: a client
-// told the shortest of several waits would come back to be refused again. It
-// is advice, so a store that cannot decide adds nothing.
-func longestWait(ctx context.Context, at time.Duration, sum Decision, rest []Charge) Decision {
-	for _, c := range rest {
-		d, err := c.take(ctx, at)
-		if err != nil || d.Allowed && giveBack(ctx, []Charge{c}) != nil {
+		if c.Limiter == nil || c.Limiter.bundler != nil && bundledBefore(charges[:i], c.Limiter.bundler) {
 			continue
 		}
-		sum.join(d)
+		if !read && c.Limiter.clock != nil {
+			r.at, read = c.Limiter.clock.Now(), true
+		}
+		r.add(c)
+		for _, o := range charges[i+1:] {
+			if o.Limiter != nil && o.Limiter.bundler != nil && o.Limiter.bundler == c.Limiter.bundler {
+				r.add(o)
+			}
+		}
 	}
-	return sum
 }
 
-func giveBack(ctx context.Context, charges []Charge) error {
-	var errs []error
+func bundledBefore(charges []Charge, b Bundler) bool {
 	for _, c := range charges {
-		if c.Limiter == nil {
+		if c.Limiter != nil && c.Limiter.bundler == b {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *request) add(c Charge) {
+	r.parts = append(r.parts, Part{Store: c.Limiter.store, Key: c.Key, Cost: c.Cost, Shadow: c.Limiter.shadow.Load()})
+	r.limiters = append(r.limiters, c.Limiter)
+}
+
+// decide goes through the groups. After a refusal it gives back what was
+// charged, and asks the rest only for the wait: a client told the shortest of
+// several waits would come back to be refused again.
+func (r *request) decide(ctx context.Context) (Decision, error) {
+	sum := Decision{Allowed: true, Remaining: MaxBurst}
+	var late error // a charge that could not be given back
+	for from := 0; from < len(r.parts); {
+		to := r.end(from)
+		before := sum.Allowed
+		err := r.step(ctx, from, to)
+		r.report(from, to, err)
+		switch enforced := r.enforced(from, to); {
+		case err != nil && before && enforced:
+			return Decision{}, errors.Join(err, r.giveBack(ctx, 0, from))
+		case err != nil: // a shadow, or advice that nobody can give
+			clear(r.parts[from:to])
+		default:
+			r.join(&sum, from, to)
+		}
+		switch {
+		case before && !sum.Allowed:
+			late = errors.Join(late, r.giveBack(ctx, 0, from))
+		case !before:
+			late = errors.Join(late, r.giveBackCharged(ctx, from, to))
+		}
+		from = to
+	}
+	return sum, late
+}
+
+// end is where the group of a part ends.
+func (r *request) end(from int) int {
+	to, b := from+1, r.limiters[from].bundler
+	for b != nil && to < len(r.parts) && r.limiters[to].bundler == b {
+		to++
+	}
+	return to
+}
+
+// step decides one group.
+func (r *request) step(ctx context.Context, from, to int) (err error) {
+	if b := r.limiters[from].bundler; b != nil && to > from+1 {
+		return b.TakeTogether(ctx, r.at, r.parts[from:to])
+	}
+	p := &r.parts[from]
+	p.Decision, err = r.limiters[from].takeAt(ctx, r.at, p.Key, p.Cost)
+	return err
+}
+
+func (r *request) enforced(from, to int) bool {
+	for _, p := range r.parts[from:to] {
+		if !p.Shadow {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *request) report(from, to int, err error) {
+	for i := from; i < to; i++ {
+		if l := r.limiters[i]; l.observe != nil {
+			l.Observe(outcome(r.parts[i].Decision, err, r.parts[i].Shadow))
+		}
+	}
+}
+
+func (r *request) join(sum *Decision, from, to int) {
+	for i, p := range r.parts[from:to] {
+		if p.Shadow {
 			continue
 		}
-		if err := c.Limiter.store.Refund(ctx, c.Key, c.Cost); err != nil {
+		if !p.Decision.Allowed && sum.By == "" {
+			sum.By = r.limiters[from+i].name
+		}
+		sum.join(p.Decision)
+	}
+}
+
+// giveBackCharged undoes a group that was asked only for its wait; a group with
+// a refusal in it was not charged.
+func (r *request) giveBackCharged(ctx context.Context, from, to int) error {
+	for _, p := range r.parts[from:to] {
+		if !p.Shadow && !p.Decision.Allowed {
+			return nil
+		}
+	}
+	return r.giveBack(ctx, from, to)
+}
+
+func (r *request) giveBack(ctx context.Context, from, to int) error {
+	var errs []error
+	for _, p := range r.parts[from:to] {
+		if !p.Decision.Allowed || p.Cost == 0 {
+			continue
+		}
+		if err := p.Store.Refund(ctx, p.Key, p.Cost); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func (c Charge) take(ctx context.Context, at time.Duration) (Decision, error) {
-	if c.Limiter == nil {
-		return Decision{Allowed: true, Remaining: MaxBurst}, nil
-	}
-	return c.Limiter.takeAt(ctx, at, c.Key, c.Cost)
-}
-
-// reading is the one look at the clock that serves all charges.
-func reading(charges []Charge) time.Duration {
-	for _, c := range charges {
-		if c.Limiter != nil && c.Limiter.clock != nil {
-			return c.Limiter.clock.Now()
-		}
-	}
-	return 0
 }
 
 func (d *Decision) join(o Decision) {

@@ -83,7 +83,7 @@ func TestRL_L23(t *testing.T) {
 				i = r.IntN(16)
 			}
 			begin := l.Now()
-			d, err := l.Take(context.Background(), l.Name(fmt.Sprint(i)))
+			d, err := l.Take(context.Background(), l.Text(fmt.Sprint(i)))
 			if err == nil && d.Allowed {
 				locks[i].Lock()
 				logs[i] = append(logs[i], call{begin, l.Now()})

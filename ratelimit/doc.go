@@ -5,7 +5,7 @@
 // arithmetic is GCRA in exact integers (see Meter); the stores differ only in
 // where the two numbers of a State live.
 //
-//	address or name ── Limiter.Address, Limiter.Name ──▶ Key
+//	address or name ── Limiter.Address, Limiter.Text ──▶ Key
 //	Key ── Limiter.Take ──▶ Store ── Meter.Take on the key's State ──▶ Decision
 //	Decision.Allowed == false ──▶ 429, Retry-After: RetryAfter(Decision.Retry)
 //

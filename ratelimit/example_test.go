@@ -124,7 +124,7 @@ func ExampleLimiter_Refund() {
 		return
 	}
 	defer users.Close()
-	ctx, key := httptest.NewRequest(http.MethodPost, "/", nil).Context(), users.Name("alice's id")
+	ctx, key := httptest.NewRequest(http.MethodPost, "/", nil).Context(), users.Text("alice's id")
 	for _, right := range []bool{true, true, true, false, false, true} {
 		d, err := users.Take(ctx, key)
 		if err != nil || !d.Allowed {

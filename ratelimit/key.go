@@ -37,10 +37,10 @@ func (l *Limiter) Address(addr netip.Addr) Key {
 	return k
 }
 
-// Name is the bucket of a name or id: a 128-bit hash, keyed at random for each
+// Text is the bucket of a name or id: a 128-bit hash, keyed at random for each
 // limiter, so that it cannot be foreseen and shows no name in a memory dump.
 // The text is used as it is; making equal names equal is the caller's part.
-func (l *Limiter) Name(s string) Key {
+func (l *Limiter) Text(s string) Key {
 	var k Key
 	if l == nil {
 		return k

@@ -80,15 +80,15 @@ func TestNameKeys(t *testing.T) {
 	names := []string{"", "Alice", "alice", "аlice", "alice\x00", "\xff\xfe", "a\nb", strings.Repeat("漢", 255), strings.Repeat("x", 1<<20)}
 	seen := map[ratelimit.Key]string{}
 	for _, n := range names {
-		k := l.Name(n)
+		k := l.Text(n)
 		if before, ok := seen[k]; ok {
 			t.Errorf("%.20q and %.20q share the key %x", n, before, k)
 		}
 		seen[k] = n
-		if l.Name(strings.Clone(n)) != k {
+		if l.Text(strings.Clone(n)) != k {
 			t.Errorf("%.20q has two keys", n)
 		}
-		if other.Name(n) == k {
+		if other.Text(n) == k {
 			t.Errorf("%.20q has the same key under two limiters", n)
 		}
 	}

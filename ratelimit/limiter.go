@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,53 +12,57 @@ import (
 // allows everything, so that a limiter that is switched off needs no branch.
 type Limiter struct {
 	name                   string
-	quota                  Quota
+	quota                  atomic.Pointer[Quota]
+	algorithm              Algorithm
+	shadow                 atomic.Bool
 	ipv4Prefix, ipv6Prefix int
 	seeds                  [2]maphash.Seed
 	store                  Store
 	clock                  clocked // the store, if it takes a reading; else nil
+	bundler                Bundler // the store's, if it has one; else nil
+	observe                func(limiter, outcome string)
 }
 
-// New makes a limiter on a store of its own. It refuses a quota or a prefix
-// length out of bounds.
+// New makes a limiter on a store of its own. It refuses a Spec with anything
+// out of bounds.
 func New(spec Spec, open Opener) (*Limiter, error) {
-	if spec.IPv4Prefix == 0 {
-		spec.IPv4Prefix = 32
-	}
-	if spec.IPv6Prefix == 0 {
-		spec.IPv6Prefix = 64
-	}
-	if spec.Now == nil {
-		spec.Now = Monotonic
-	}
-	if err := spec.Quota.Check(); err != nil {
+	spec, err := spec.withDefaults()
+	if err != nil {
 		return nil, fmt.Errorf("limiter %s: %w", spec.Name, err)
-	}
-	if spec.IPv4Prefix < 0 || spec.IPv4Prefix > 32 || spec.IPv6Prefix < 0 || spec.IPv6Prefix > 128 {
-		return nil, fmt.Errorf("limiter %s: no such prefix length: /%d for IPv4, /%d for IPv6",
-			spec.Name, spec.IPv4Prefix, spec.IPv6Prefix)
 	}
 	store, err := open(spec)
 	if err != nil {
 		return nil, fmt.Errorf("limiter %s: %w", spec.Name, err)
 	}
 	l := &Limiter{
-		name: spec.Name, quota: spec.Quota,
+		name: spec.Name, algorithm: spec.Algorithm,
 		ipv4Prefix: spec.IPv4Prefix, ipv6Prefix: spec.IPv6Prefix,
 		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
-		store: store,
+		store: store, observe: spec.Observe,
 	}
+	l.quota.Store(&spec.Quota)
+	l.SetMode(spec.Mode)
 	l.clock, _ = store.(clocked)
+	if b, ok := store.(Bundled); ok {
+		l.bundler = b.Bundler()
+	}
 	return l, nil
 }
 
 // Take charges one unit to a key, or refuses. An error means that the store
 // could not decide; it says nothing about the caller.
 func (l *Limiter) Take(ctx context.Context, k Key) (Decision, error) {
+	return l.TakeCost(ctx, k, 1)
+}
+
+// TakeCost is Take for any number of units, charged all or none; a cost
+// outside 0..burst is ErrCost.
+func (l *Limiter) TakeCost(ctx context.Context, k Key, cost int64) (Decision, error) {
 	if l == nil {
 		return Decision{Allowed: true}, nil
 	}
-	return l.store.Take(ctx, k, 1)
+	d, err := l.store.Take(ctx, k, cost)
+	return l.conclude(d, err)
 }
 
 // Now reads the clock that TakeAt wants; zero for a limiter whose store has a
@@ -75,7 +80,8 @@ func (l *Limiter) TakeAt(ctx context.Context, at time.Duration, k Key) (Decision
 	if l == nil {
 		return Decision{Allowed: true}, nil
 	}
-	return l.takeAt(ctx, at, k, 1)
+	d, err := l.takeAt(ctx, at, k, 1)
+	return l.conclude(d, err)
 }
 
 func (l *Limiter) takeAt(ctx context.Context, at time.Duration, k Key, cost int64) (Decision, error) {
@@ -83,6 +89,42 @@ func (l *Limiter) takeAt(ctx context.Context, at time.Duration, k Key, cost int6
 		return l.store.Take(ctx, k, cost)
 	}
 	return l.clock.TakeAt(ctx, at, k, cost)
+}
+
+// conclude reports a check and takes a shadow's refusal or failure back.
+func (l *Limiter) conclude(d Decision, err error) (Decision, error) {
+	shadow := l.shadow.Load()
+	if l.observe != nil {
+		l.observe(l.name, outcome(d, err, shadow))
+	}
+	switch {
+	case err == nil && d.Allowed:
+	case shadow:
+		return Decision{Allowed: true}, nil
+	case err == nil:
+		d.By = l.name
+	}
+	return d, err
+}
+
+func outcome(d Decision, err error, shadow bool) string {
+	switch {
+	case err != nil:
+		return Failed
+	case d.Allowed:
+		return Allowed
+	case shadow:
+		return ShadowRejected
+	}
+	return Rejected
+}
+
+// Observe reports an outcome that the limiter cannot see by itself, such as
+// Exempt, to the function that Spec named.
+func (l *Limiter) Observe(outcome string) {
+	if l != nil && l.observe != nil {
+		l.observe(l.name, outcome)
+	}
 }
 
 // Peek tells how a key stands and changes nothing; it is always allowed.
@@ -95,32 +137,15 @@ func (l *Limiter) Peek(ctx context.Context, k Key) (Decision, error) {
 
 // Refund gives back the unit that a Take charged.
 func (l *Limiter) Refund(ctx context.Context, k Key) error {
+	return l.RefundCost(ctx, k, 1)
+}
+
+// RefundCost gives back n units, at most what is owed.
+func (l *Limiter) RefundCost(ctx context.Context, k Key, n int64) error {
 	if l == nil {
 		return nil
 	}
-	return l.store.Refund(ctx, k, 1)
-}
-
-// Quota is the limiter's; zero for a nil Limiter.
-func (l *Limiter) Quota() Quota {
-	if l == nil {
-		return Quota{}
-	}
-	return l.quota
-}
-
-// Stats counts what the limiter did; zero for a nil Limiter. A store that does
-// not count reports its entries alone.
-func (l *Limiter) Stats() Stats {
-	if l == nil {
-		return Stats{}
-	}
-	st := Stats{Entries: l.store.Len()}
-	if c, ok := l.store.(counted); ok {
-		st = c.Stats()
-	}
-	st.Name = l.name
-	return st
+	return l.store.Refund(ctx, k, n)
 }
 
 // Close ends the limiter's store. A nil Limiter has none.

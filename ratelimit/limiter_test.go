@@ -53,7 +53,7 @@ func allowed(remaining int64, reset time.Duration) ratelimit.Decision {
 }
 
 func refused(retry, reset time.Duration) ratelimit.Decision {
-	return ratelimit.Decision{Retry: retry, Reset: reset}
+	return ratelimit.Decision{Retry: retry, Reset: reset, By: "test"}
 }
 
 const ms = time.Millisecond
@@ -269,7 +269,7 @@ func TestNilLimiter(t *testing.T) {
 			t.Errorf("Take: got %+v, %v; want allowed", d, err)
 		}
 	}
-	if d, err := l.TakeAt(t.Context(), l.Now(), l.Name("x")); !d.Allowed || err != nil {
+	if d, err := l.TakeAt(t.Context(), l.Now(), l.Text("x")); !d.Allowed || err != nil {
 		t.Errorf("TakeAt: got %+v, %v; want allowed", d, err)
 	}
 	if d, err := l.Peek(t.Context(), k); !d.Allowed || err != nil {

@@ -8,7 +8,8 @@ import (
 // Store keeps the states of one limiter's keys. Each call is one decision: a
 // shared store answers it in one round trip, with all fields of the Decision.
 // The clock is the store's own, since processes that share a store cannot
-// share theirs.
+// share theirs. What more a store can do, it says by the small interfaces
+// below; each is optional.
 type Store interface {
 	// Take charges cost units to a key or refuses. Cost 0 looks, changes
 	// nothing and is allowed; a cost outside 0..burst is ErrCost. Any other
@@ -20,23 +21,6 @@ type Store interface {
 	Len() int
 	// Close ends what the store runs in the background and waits for it.
 	Close()
-}
-
-// Spec describes a limiter to the constructor of its store.
-type Spec struct {
-	// Name is the limiter's, unique in the process; a shared store puts it
-	// before its keys.
-	Name  string
-	Quota Quota
-	// MaxEntries is the most keys that a store in this process may hold.
-	MaxEntries int
-	// IPv4Prefix and IPv6Prefix are the lengths to which addresses are cut
-	// before they become keys; zero means 32 and 64.
-	IPv4Prefix, IPv6Prefix int
-	// Now is a clock that never goes back, read as the time since a fixed
-	// point; nil means Monotonic. Shared stores have
-	// a clock of their own and ignore it.
-	Now func() time.Duration
 }
 
 // Opener makes the store of one limiter, for example memory.Open.
@@ -54,6 +38,55 @@ type counted interface {
 	Stats() Stats
 }
 
+// requoter is a store whose quota can change while it holds debts: it converts
+// each to the new quota, in the step in which the key is first decided by it.
+type requoter interface {
+	Requota(ctx context.Context, q Quota) error
+}
+
+// resetter is a store that can forget a key, whatever is owed on it.
+type resetter interface {
+	Reset(ctx context.Context, k Key) error
+}
+
+// topper is a store that can list the keys which owe most.
+type topper interface {
+	Top(n int) []Debtor
+}
+
+// Bundled is a store that can decide a charge in one step with charges of
+// other stores: those whose Bundler is equal to its own.
+type Bundled interface {
+	Bundler() Bundler
+}
+
+// Bundler decides charges of several stores at once; it must be comparable.
+type Bundler interface {
+	// TakeTogether fills the Decision of each part. All are charged when
+	// every part that is not a Shadow is allowed, and none otherwise. The
+	// reading is for stores that decide by a clock of this process. After an
+	// error nothing is charged, as far as the bundler can know.
+	TakeTogether(ctx context.Context, at time.Duration, parts []Part) error
+}
+
+// Part is one charge of several that are decided together. A Shadow part is
+// charged if it can be, and never keeps the others from theirs.
+type Part struct {
+	Store    Store
+	Key      Key
+	Cost     int64
+	Shadow   bool
+	Decision Decision
+}
+
+// Debtor is a key and what is owed on it, in units rounded up. Retry is the
+// time until a check of one unit passes, Reset that until nothing is owed.
+type Debtor struct {
+	Key          Key
+	Debt         int64
+	Retry, Reset time.Duration
+}
+
 // Stats is what a limiter did since it was made; entries are as of now.
 type Stats struct {
 	Name              string
@@ -64,4 +97,7 @@ type Stats struct {
 	// them, by the sweep and for room. EvictedLive counts entries given up
 	// for room although something was owed: a flood of keys makes it rise.
 	Swept, EvictedIdle, EvictedLive uint64
+	// Overflowed counts checks of new keys that were charged to the overflow
+	// bucket, or denied, because a flood had filled the store.
+	Overflowed uint64
 }

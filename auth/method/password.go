@@ -132,7 +132,7 @@ func (a *passwordAttempt) Verify(ctx context.Context) (Proof, error) {
 	if user == nil {
 		return Proof{}, a.refuse(ctx, fault.Denied("Could not find the user.").Because("unknown_user"))
 	}
-	key := a.Limit.Name(user.ID)
+	key := a.Limit.Text(user.ID)
 	if err := a.limit(ctx, key); err != nil {
 		return Proof{}, err
 	}
