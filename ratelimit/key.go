@@ -38,12 +38,16 @@ func (l *Limiter) Address(addr netip.Addr) Key {
 }
 
 // Text is the bucket of a name or id: a 128-bit hash, keyed at random for each
-// limiter, so that it cannot be foreseen and shows no name in a memory dump.
+// limiter, so that it cannot be foreseen and shows no name in a memory dump. A
+// store that processes share makes the hash instead, or none would meet.
 // The text is used as it is; making equal names equal is the caller's part.
 func (l *Limiter) Text(s string) Key {
 	var k Key
 	if l == nil {
 		return k
+	}
+	if l.texter != nil {
+		return l.texter.Text(s)
 	}
 	binary.LittleEndian.PutUint64(k[:8], maphash.String(l.seeds[0], s))
 	binary.LittleEndian.PutUint64(k[8:], maphash.String(l.seeds[1], s))

@@ -20,6 +20,7 @@ type Limiter struct {
 	store                  Store
 	clock                  clocked // the store, if it takes a reading; else nil
 	bundler                Bundler // the store's, if it has one; else nil
+	texter                 texter  // the store, if it makes the keys of texts; else nil
 	observe                func(limiter, outcome string)
 }
 
@@ -43,6 +44,7 @@ func New(spec Spec, open Opener) (*Limiter, error) {
 	l.quota.Store(&spec.Quota)
 	l.SetMode(spec.Mode)
 	l.clock, _ = store.(clocked)
+	l.texter, _ = store.(texter)
 	if b, ok := store.(Bundled); ok {
 		l.bundler = b.Bundler()
 	}

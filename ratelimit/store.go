@@ -54,6 +54,12 @@ type topper interface {
 	Top(n int) []Debtor
 }
 
+// texter is a store of several processes, which makes the same key of a text in
+// each of them.
+type texter interface {
+	Text(s string) Key
+}
+
 // Bundled is a store that can decide a charge in one step with charges of
 // other stores: those whose Bundler is equal to its own.
 type Bundled interface {
