@@ -47,7 +47,7 @@ func TestBody(t *testing.T) {
 	each(t, world{}, func(s *stand) {
 		one := "RegionOne"
 		s.exec(`insert into region (id, description, extra) values ('RegionOne', '', '{}')`)
-		s.must(catalog.CreateService(s.Context(), s.db, catalog.Service{ID: "s", Type: "identity", Enabled: true, Extra: `{"name": "ks"}`}))
+		s.must(catalog.CreateService(s.Context(), s.db, catalog.Service{ID: "s", Type: new("identity"), Enabled: true, Extra: pyjson.Object{{Key: "name", Value: "ks"}}}))
 		for _, e := range []catalog.Endpoint{
 			{ID: "e1", URL: "https://x/$(project_id)s", RegionID: &one, Extra: `{"name": "n", "description": null, "url": "no", "enabled": "no", "service_id": "no", "legacy_endpoint_id": "no"}`},
 			{ID: "e2", URL: "https://y/%(user_id)s"},

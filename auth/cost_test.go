@@ -38,7 +38,7 @@ func (s *stand) crowd() {
 				assignment.GrantOnProject(c, tx, assignment.Actor{ID: n, Group: true}, "p1", n, false),
 				assignment.GrantOnDomain(c, tx, assignment.Actor{ID: n, Group: true}, far, n, false),
 				assignment.GrantOnSystem(c, tx, assignment.Actor{ID: n, Group: true}, n),
-				catalog.CreateService(c, tx, catalog.Service{ID: n, Type: n, Enabled: true}),
+				catalog.CreateService(c, tx, catalog.Service{ID: n, Type: new(n), Enabled: true}),
 				catalog.CreateEndpoint(c, tx, catalog.Endpoint{ID: n, ServiceID: n, Interface: "public", URL: "https://" + n, Enabled: true}),
 			} {
 				if err != nil {
@@ -114,7 +114,7 @@ func TestValidateSelf(t *testing.T) {
 // TestCatalogRead is read for whom it is wanted alone.
 func TestCatalogRead(t *testing.T) {
 	each(t, world{}, func(s *stand) {
-		s.must(catalog.CreateService(s.Context(), s.db, catalog.Service{ID: "s", Type: "identity", Enabled: true}))
+		s.must(catalog.CreateService(s.Context(), s.db, catalog.Service{ID: "s", Type: new("identity"), Enabled: true}))
 		caller, subject := s.token("ana", onP1).ID, s.token("ana", onP2).ID
 		for _, tt := range []struct {
 			check           auth.Check

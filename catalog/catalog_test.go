@@ -9,6 +9,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
 )
 
@@ -23,10 +24,10 @@ func stock(t *testing.T, d db.DB) {
 	one := "RegionOne"
 	run(t, d, `insert into region (id, description, extra) values ($1, '', '{}')`, one)
 	for _, s := range []catalog.Service{
-		{ID: "s1", Type: "identity", Enabled: true, Extra: `{"name": "ks", "description": "d"}`},
-		{ID: "s2", Type: "compute", Enabled: true, Extra: `{"name": "nova"}`},
-		{ID: "s3", Type: "volume", Extra: `{"name": "cinder"}`},
-		{ID: "s4", Type: "object", Enabled: true},
+		{ID: "s1", Type: new("identity"), Enabled: true, Extra: pyjson.Object{{Key: "name", Value: "ks"}, {Key: "description", Value: "d"}}},
+		{ID: "s2", Type: new("compute"), Enabled: true, Extra: pyjson.Object{{Key: "name", Value: "nova"}}},
+		{ID: "s3", Type: new("volume"), Extra: pyjson.Object{{Key: "name", Value: "cinder"}}},
+		{ID: "s4", Type: new("object"), Enabled: true},
 	} {
 		if err := catalog.CreateService(t.Context(), d, s); err != nil {
 			t.Fatal(err)
@@ -201,7 +202,7 @@ func TestWrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]catalog.Service{{ID: "s4", Type: "object", Enabled: true, Extra: "{}"}}, services); diff != "" {
+		if diff := cmp.Diff([]catalog.Service{{ID: "s4", Type: new("object"), Enabled: true, Extra: pyjson.Object{}}}, services); diff != "" {
 			t.Errorf("services: want -, got +\n%s", diff)
 		}
 		if err := catalog.SetEndpointURL(t.Context(), d, "e2", "https://new"); err != nil {

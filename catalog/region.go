@@ -127,11 +127,17 @@ func (c RegionChange) apply(r Region) Region {
 	if c.Parent {
 		r.ParentID = c.ParentID
 	}
-	r.Extra = slices.Clone(r.Extra)
-	for _, m := range c.Extra {
-		r.Extra = r.Extra.Set(m.Key, m.Value)
-	}
+	r.Extra = merge(r.Extra, c.Extra)
 	return r
+}
+
+// merge adds members to a copy of what is there.
+func merge(there, more pyjson.Object) pyjson.Object {
+	out := slices.Clone(there)
+	for _, m := range more {
+		out = out.Set(m.Key, m.Value)
+	}
+	return out
 }
 
 func hasParent(ctx context.Context, c db.Conn, id *string) error {

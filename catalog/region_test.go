@@ -169,7 +169,7 @@ func TestRegionDelete(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		r := catalog.Regions{DB: d}
 		create(t, r, catalog.Region{ID: "a"}, catalog.Region{ID: "b", ParentID: ptr("a")}, catalog.Region{ID: "c", ParentID: ptr("b")}, catalog.Region{ID: "other"})
-		if err := catalog.CreateService(t.Context(), d, catalog.Service{ID: "s", Type: "compute", Enabled: true}); err != nil {
+		if err := catalog.CreateService(t.Context(), d, catalog.Service{ID: "s", Type: new("compute"), Enabled: true}); err != nil {
 			t.Fatal(err)
 		}
 		endpoint := catalog.Endpoint{ID: "e", Interface: "public", ServiceID: "s", URL: "http://x", RegionID: ptr("c"), Enabled: true}

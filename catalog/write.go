@@ -7,28 +7,12 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 )
 
-// Service is a service of the catalog; its name is kept in Extra, as Python does.
-type Service struct {
-	ID, Type string
-	Enabled  bool
-	Extra    string // JSON object
-}
-
 // Endpoint is where a service is reached.
 type Endpoint struct {
 	ID, Interface, ServiceID, URL string
 	RegionID                      *string
 	Enabled                       bool
 	Extra                         string // JSON object
-}
-
-// CreateService stores a service.
-func CreateService(ctx context.Context, c db.Conn, s Service) error {
-	_, err := c.Exec(ctx, `insert into service (id, type, enabled, extra) values ($1, $2, $3, $4)`, s.ID, s.Type, s.Enabled, orEmpty(s.Extra))
-	if err != nil {
-		return fmt.Errorf("create service %s: %w", s.ID, err)
-	}
-	return nil
 }
 
 // CreateEndpoint stores an endpoint.
@@ -47,21 +31,6 @@ func SetEndpointURL(ctx context.Context, c db.Conn, id, url string) error {
 		return fmt.Errorf("update endpoint %s: %w", id, err)
 	}
 	return nil
-}
-
-// ServicesOfType reads the services of a type.
-func ServicesOfType(kind string) db.Query[Service] {
-	return db.Query[Service]{
-		Text: `select s.id, s.type, s.enabled, s.extra from service s where s.type = $1 order by s.id`,
-		Args: []any{kind},
-		Scan: func(r db.Row) (Service, error) {
-			var s Service
-			var extra *string
-			err := r.Scan(&s.ID, &s.Type, &s.Enabled, &extra)
-			s.Extra = deref(extra)
-			return s, err
-		},
-	}
 }
 
 // EndpointsOfService reads the endpoints of a service.

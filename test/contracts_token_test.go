@@ -11,6 +11,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/internal/conf"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/test/harness"
 )
 
@@ -148,7 +149,7 @@ func receiptOfMissingFactor(c *cloud) {
 // catalogShape: SDKs read exactly these keys.
 func catalogShape(c *cloud) {
 	ctx, region := context.Background(), "RegionOne"
-	c.must(catalog.CreateService(ctx, c.DB, catalog.Service{ID: strings.Repeat("5", 32), Type: "compute", Enabled: true, Extra: `{"name": "nova"}`}))
+	c.must(catalog.CreateService(ctx, c.DB, catalog.Service{ID: strings.Repeat("5", 32), Type: new("compute"), Enabled: true, Extra: pyjson.Object{{Key: "name", Value: "nova"}}}))
 	for i, e := range []struct {
 		url     string
 		enabled bool

@@ -36,7 +36,7 @@ func TestO_18(t *testing.T) {
 	eachCloud(t, nil, func(c *cloud) {
 		for i, url := range []string{"http://x/%(tenant_id)s", "http://x/$(project_id)s", "http://off/"} {
 			id := strings.Repeat(fmt.Sprint(i), 32)
-			c.must(catalog.CreateService(context.Background(), c.DB, catalog.Service{ID: id, Type: fmt.Sprint("t", i), Enabled: true}))
+			c.must(catalog.CreateService(context.Background(), c.DB, catalog.Service{ID: id, Type: new(fmt.Sprint("t", i)), Enabled: true}))
 			c.must(catalog.CreateEndpoint(context.Background(), c.DB, catalog.Endpoint{ID: id, ServiceID: id, Interface: "public", URL: url, Enabled: i < 2}))
 		}
 		urls := map[string]any{}

@@ -170,7 +170,7 @@ func (c *counted) populate(n int) {
 		check(identity.AddToGroup(ctx, c.DB, account.ID, g.ID))
 		check(assignment.GrantOnProject(ctx, c.DB, assignment.Actor{ID: g.ID, Group: true}, project.ID, role.ID, false))
 		check(assignment.GrantOnProject(ctx, c.DB, assignment.Actor{ID: account.ID}, p.ID, role.ID, false))
-		svc := catalog.Service{ID: uuid.Hex(), Type: fmt.Sprintf("s%d-%d", n, i), Enabled: true}
+		svc := catalog.Service{ID: uuid.Hex(), Type: new(fmt.Sprintf("s%d-%d", n, i)), Enabled: true}
 		check(catalog.CreateService(ctx, c.DB, svc))
 		check(catalog.CreateEndpoint(ctx, c.DB, catalog.Endpoint{ID: uuid.Hex(), ServiceID: svc.ID, Interface: "public", URL: "http://x/", Enabled: true}))
 		check(catalog.Regions{DB: c.DB}.Create(ctx, catalog.Region{ID: fmt.Sprintf("r%d-%d", n, i)}))

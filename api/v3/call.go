@@ -35,6 +35,7 @@ type Call struct {
 	base    string
 	body    pyjson.Object
 	query   url.Values
+	maxList int
 	charged bool // the limit by address is paid
 	looked  bool // ours is known
 	ours    bool

@@ -65,7 +65,7 @@ func Described(rows []Route) (missing, unknown []string) {
 	for _, r := range rows {
 		key := r.Method + " " + r.Path
 		known[key] = true
-		if _, ok := descriptions[key]; !ok {
+		if _, ok := descriptions[key]; !ok && r.Summary == "" {
 			missing = append(missing, key)
 		}
 	}
@@ -85,7 +85,7 @@ var errorSchema = member("type", "object", "required", []any{"error"}, "properti
 	))))
 
 func operation(r Route) pyjson.Object {
-	d := descriptions[r.Method+" "+r.Path]
+	d := describe(r)
 	op := member("summary", d.summary, "operationId", operationID(r))
 	if r.Rule != Open {
 		op = op.Set("description", "Policy: "+r.Rule).Set("security", []any{member("token", []any{})})
@@ -97,6 +97,35 @@ func operation(r Route) pyjson.Object {
 		op = op.Set("requestBody", member("required", true, "content", member("application/json", member("schema", d.body))))
 	}
 	return op.Set("responses", responses(r, d))
+}
+
+// describe takes what the row says itself, unless the document has more.
+func describe(r Route) described {
+	if d, found := descriptions[r.Method+" "+r.Path]; found {
+		return d
+	}
+	d := described{summary: r.Summary, answers: map[int]string{http.StatusOK: "The answer"}}
+	switch r.Method {
+	case http.MethodPost:
+		d.answers = map[int]string{http.StatusCreated: "What was made"}
+		d.also = []int{http.StatusConflict}
+	case http.MethodPut, http.MethodPatch:
+		d.also = []int{http.StatusConflict}
+	case http.MethodDelete:
+		d.answers = map[int]string{http.StatusNoContent: "It is gone"}
+	}
+	if r.Status != 0 {
+		d.answers = map[int]string{r.Status: "Done"}
+	}
+	if r.Body != nil {
+		d.body = r.Body.schema()
+	}
+	if r.Query != nil {
+		for _, f := range r.Query.fields {
+			d.query = append(d.query, parameter{name: f.name, about: "Filters the list.", schema: f.schema()})
+		}
+	}
+	return d
 }
 
 // operationID names the row by its method and the words of its path.
@@ -189,22 +218,9 @@ func refusals(r Route) []int {
 
 // schema is the JSON Schema of a shape.
 func (s shape) schema() pyjson.Object {
-	props, required := pyjson.Object{}, []any{}
-	for _, f := range s.fields {
-		props = props.Set(f.name, f.schema())
-		if f.required {
-			required = append(required, f.name)
-		}
-	}
-	inner := member("type", "object", "properties", props)
-	if len(required) > 0 {
-		inner = inner.Set("required", required)
-	}
+	inner := objectSchema(s.fields, s.strict)
 	if s.least > 0 {
 		inner = inner.Set("minProperties", s.least)
-	}
-	if s.strict {
-		inner = inner.Set("additionalProperties", false)
 	}
 	outer := member("type", "object", "required", []any{s.key}, "properties", member(s.key, inner))
 	if s.alone {
@@ -213,17 +229,83 @@ func (s shape) schema() pyjson.Object {
 	return outer
 }
 
-func (f field) schema() pyjson.Object {
-	var kind any = f.kind.String()
-	if f.nullable {
-		kind = []any{kind, "null"}
+func objectSchema(fields []field, strict bool) pyjson.Object {
+	props, required := pyjson.Object{}, []any{}
+	for _, f := range fields {
+		props = props.Set(f.name, f.schema())
+		if f.required {
+			required = append(required, f.name)
+		}
 	}
-	o := member("type", kind)
-	if f.kind == text && f.min > 0 {
-		o = o.Set("minLength", f.min)
+	o := member("type", "object", "properties", props)
+	if len(required) > 0 {
+		o = o.Set("required", required)
 	}
-	if f.kind == text && f.max > 0 {
-		o = o.Set("maxLength", f.max)
+	if strict {
+		o = o.Set("additionalProperties", false)
 	}
 	return o
+}
+
+func (f field) schema() pyjson.Object {
+	o := pyjson.Object{}
+	switch f.kind {
+	case object:
+		o = objectSchema(f.fields, f.strict)
+	case loose:
+		return member("enum", append([]any{true, false}, anys(looseWords)...))
+	case array:
+		o = o.Set("type", "array")
+		if len(f.fields) > 0 {
+			o = o.Set("items", f.fields[0].schema())
+		}
+		if f.unique {
+			o = o.Set("uniqueItems", true)
+		}
+	default:
+		o = o.Set("type", f.kind.String())
+	}
+	if f.nullable {
+		kind, _ := o.Get("type")
+		o = o.Set("type", []any{kind, "null"})
+	}
+	return f.bounds(o)
+}
+
+// bounds adds what limits a value, in the words of its kind.
+func (f field) bounds(o pyjson.Object) pyjson.Object {
+	least, most := "minLength", "maxLength"
+	switch f.kind {
+	case array:
+		least, most = "minItems", "maxItems"
+	case number, integer:
+		least, most = "minimum", "maximum"
+	case object, boolean, loose:
+		return o
+	}
+	if f.min != 0 {
+		o = o.Set(least, f.min)
+	}
+	if f.max > 0 {
+		o = o.Set(most, f.max)
+	}
+	if len(f.oneOf) > 0 {
+		values := anys(f.oneOf)
+		if f.nullable {
+			values = append(values, nil)
+		}
+		o = o.Set("enum", values)
+	}
+	if f.pattern != nil {
+		o = o.Set("pattern", f.pattern.String())
+	}
+	return o
+}
+
+func anys(words []string) []any {
+	out := make([]any, len(words))
+	for i, w := range words {
+		out[i] = w
+	}
+	return out
 }

@@ -96,7 +96,7 @@ func (a *API) call(e echo.Context, r *Route) *Call {
 	req := e.Request()
 	// A query that does not parse keeps the pairs that do, as in Python.
 	query, _ := url.ParseQuery(req.URL.RawQuery)
-	return &Call{r: req, echo: e, route: r, base: v.base, Addr: v.addr, query: query, trace: olog.FromContext(req.Context())}
+	return &Call{r: req, echo: e, route: r, base: v.base, Addr: v.addr, query: query, maxList: a.cfg.MaxList, trace: olog.FromContext(req.Context())}
 }
 
 // run is the one order of checks: limit, body, shape, who, whether, what.
@@ -107,10 +107,8 @@ func (a *API) run(c *Call) (Reply, error) {
 	if err := a.readBody(c); err != nil {
 		return Reply{}, err
 	}
-	if c.route.Check != nil {
-		if err := c.route.Check(c); err != nil {
-			return Reply{}, err
-		}
+	if err := c.route.shapes(c); err != nil {
+		return Reply{}, err
 	}
 	if c.route.Rule != Open {
 		if err := a.authorize(c); err != nil {
@@ -118,6 +116,25 @@ func (a *API) run(c *Call) (Reply, error) {
 		}
 	}
 	return c.route.Do(c)
+}
+
+// shapes checks body and query, as Keystone's schemas do before it asks who
+// calls.
+func (r *Route) shapes(c *Call) error {
+	if r.Query != nil {
+		if err := r.Query.check(c); err != nil {
+			return err
+		}
+	}
+	if r.Body != nil {
+		if err := r.Body.check(c); err != nil {
+			return err
+		}
+	}
+	if r.Check != nil {
+		return r.Check(c)
+	}
+	return nil
 }
 
 // authorize finds out who calls and asks the row's rule.
@@ -146,6 +163,9 @@ func (a *API) authorize(c *Call) error {
 		// Under a name of its own: a body cannot pass for what the path or the
 		// database says.
 		target.AddObject("request_body", c.body)
+	}
+	if c.route.Query != nil {
+		target.AddObject("filter_attr", c.filterAttributes())
 	}
 	err := a.cfg.Policy.Enforce(c.Ctx(), c.route.Rule, c.Caller.Credentials(), target)
 	a.cfg.Metrics.Policy(c.route.Rule, err == nil)

@@ -1,8 +1,6 @@
 package v3
 
 import (
-	"strings"
-
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
@@ -92,8 +90,8 @@ func (h regions) store(c *Call, r catalog.Region) (Reply, error) {
 func (h regions) update(c *Call) (Reply, error) {
 	id := c.Param("region_id")
 	body, _ := c.JSON().Object("region")
-	if given, _ := body.Get("id"); given != nil && given != id {
-		return Reply{}, fault.New(fault.BadRequest, "Cannot change ID")
+	if err := sameID(body, id); err != nil {
+		return Reply{}, err
 	}
 	change := catalog.RegionChange{Extra: regionExtra(body)}
 	if d, isGiven := body.Get("description"); isGiven {
@@ -137,23 +135,6 @@ func regionView(c *Call, r catalog.Region) pyjson.Object {
 		pyjson.Member{Key: "description", Value: r.Description},
 		pyjson.Member{Key: "parent_region_id", Value: r.ParentID},
 		pyjson.Member{Key: "links", Value: pyjson.Object{{Key: "self", Value: c.Link("regions", r.ID)}}})
-}
-
-// normalized renames keys with a colon or a dash.
-func normalized(body pyjson.Object) pyjson.Object {
-	out := make(pyjson.Object, 0, len(body))
-	for _, m := range body {
-		out = out.Set(strings.NewReplacer(":", "_", "-", "_").Replace(m.Key), m.Value)
-	}
-	return out
-}
-
-// optional is a member's string, or nil where it is missing or null.
-func optional(o pyjson.Object, key string) *string {
-	if s, isText := o.String(key); isText {
-		return &s
-	}
-	return nil
 }
 
 // python shows a value of a message as Python does.

@@ -34,7 +34,19 @@ type Route struct {
 	Exempt string
 	// Rel is the JSON-home relation, for the route list.
 	Rel string
-	// Check looks at the shape of body and query. It runs before
+	// Audited is the kind of resource of which a success of the row tells that
+	// it was created (POST, PUT), updated (PATCH) or deleted (DELETE), in
+	// notifications' words: "service". Empty tells nothing.
+	Audited string
+	// Summary says in a few words what the row does, for the OpenAPI document.
+	Summary string
+	// Status is the answer's, where it is not the usual one of the method; the
+	// OpenAPI document shows it.
+	Status int
+	// Body and Query are the schemas of body and parameters, checked first.
+	Body  *shape
+	Query *query
+	// Check looks at what schemas cannot say of body and query. It runs before
 	// authentication, as Keystone's schemas do.
 	Check func(*Call) error
 	// Subject is set on the rows whose X-Subject-Token is validated together

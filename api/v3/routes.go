@@ -13,12 +13,13 @@ import (
 
 // Resources are what the rows work on. The zero value will do to list them.
 type Resources struct {
-	DB      db.DB
-	Auth    *auth.Service
-	Users   identity.Users
-	Regions catalog.Regions
-	Health  *health.Checks
-	Now     func() time.Time
+	DB       db.DB
+	Auth     *auth.Service
+	Users    identity.Users
+	Regions  catalog.Regions
+	Services catalog.Services
+	Health   *health.Checks
+	Now      func() time.Time
 }
 
 // Table is every row that is served, without the HEAD of each GET.
@@ -30,5 +31,6 @@ func Table(r Resources) []Route {
 		authScopes{r.DB}.routes(),
 		users{r.Users, r.Auth}.routes(),
 		regions{r.Regions}.routes(),
+		services{r.Services}.routes(),
 	)
 }

@@ -3,6 +3,8 @@ package v3
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,8 +18,19 @@ type field struct {
 	kind     kind
 	nullable bool
 	required bool
-	// min and max bound a string's characters; max 0 is no bound.
+	// min and max bound a string's characters, a number's value or an array's
+	// items; max 0 is no bound.
 	min, max int
+	// oneOf are the strings there may be.
+	oneOf []string
+	// pattern must be found in a string.
+	pattern *regexp.Regexp
+	// fields are the members of an object, which refuses others if strict, and
+	// the items of an array all have the form of its first field.
+	fields []field
+	strict bool
+	// unique refuses an array that holds a string twice.
+	unique bool
 }
 
 type kind int
@@ -28,26 +41,36 @@ const (
 	object
 	array
 	number
+	// loose is a truth value or one of the words that jsonschema's enum of
+	// Keystone has for it.
+	loose
+	integer
 )
 
 func (k kind) String() string {
-	return [...]string{"string", "boolean", "object", "array", "number"}[k]
+	return [...]string{"string", "boolean", "object", "array", "number", "boolean", "integer"}[k]
 }
 
 func (k kind) fits(v any) bool {
-	switch v.(type) {
+	switch v := v.(type) {
 	case string:
-		return k == text
+		return k == text || k == loose && slices.Contains(looseWords, v)
 	case bool:
-		return k == boolean
+		return k == boolean || k == loose
 	case pyjson.Object:
 		return k == object
 	case []any:
 		return k == array
 	case json.Number:
-		return k == number
+		return k == number || k == integer && !strings.ContainsAny(v.String(), ".eE")
 	}
 	return false
+}
+
+// looseWords are the strings that pass for truth values
+// (keystone/api/validation/parameter_types.py).
+var looseWords = []string{
+	"True", "TRUE", "true", "False", "FALSE", "false", "", "1", "0", "y", "Y", "n", "N", "on", "ON", "off", "OFF", "yes", "no",
 }
 
 // shape is the schema of a request body: one object under a key.
@@ -79,7 +102,13 @@ func (s shape) check(c *Call) error {
 	if len(o) < s.least {
 		return invalid("%q does not have enough properties", s.key)
 	}
-	for _, f := range s.fields {
+	return checkMembers(o, s.fields, s.strict)
+}
+
+// checkMembers checks an object against its fields, and refuses others if
+// strict.
+func checkMembers(o pyjson.Object, fields []field, strict bool) error {
+	for _, f := range fields {
 		v, found := o.Get(f.name)
 		if !found {
 			if f.required {
@@ -91,23 +120,15 @@ func (s shape) check(c *Call) error {
 			return err
 		}
 	}
-	if s.strict {
-		for _, m := range o {
-			if !s.knows(m.Key) {
-				return invalid("additional property %q is not allowed", m.Key)
-			}
+	if !strict {
+		return nil
+	}
+	for _, m := range o {
+		if _, known := find(fields, m.Key); !known {
+			return invalid("additional property %q is not allowed", m.Key)
 		}
 	}
 	return nil
-}
-
-func (s shape) knows(name string) bool {
-	for _, f := range s.fields {
-		if f.name == name {
-			return true
-		}
-	}
-	return false
 }
 
 func (f field) check(v any) error {
@@ -117,8 +138,47 @@ func (f field) check(v any) error {
 	if !f.kind.fits(v) {
 		return invalid("field/attribute %s is not of type %s", f.name, f.kind)
 	}
-	if s, isText := v.(string); isText {
-		return f.checkText(s)
+	switch v := v.(type) {
+	case string:
+		return f.checkText(v)
+	case pyjson.Object:
+		return checkMembers(v, f.fields, f.strict)
+	case []any:
+		return f.checkItems(v)
+	case json.Number:
+		return f.checkNumber(v)
+	}
+	return nil
+}
+
+func (f field) checkItems(items []any) error {
+	switch {
+	case len(items) < f.min:
+		return invalid("field/attribute %s has too few items", f.name)
+	case f.max > 0 && len(items) > f.max:
+		return invalid("field/attribute %s has too many items", f.name)
+	}
+	seen := map[string]bool{}
+	for _, v := range items {
+		if len(f.fields) > 0 {
+			if err := f.fields[0].check(v); err != nil {
+				return err
+			}
+		}
+		if s, isText := v.(string); isText && f.unique {
+			if seen[s] {
+				return invalid("field/attribute %s has non-unique items", f.name)
+			}
+			seen[s] = true
+		}
+	}
+	return nil
+}
+
+func (f field) checkNumber(n json.Number) error {
+	v, err := n.Float64()
+	if err != nil || v < float64(f.min) || f.max > 0 && v > float64(f.max) {
+		return invalid("field/attribute %s is out of range", f.name)
 	}
 	return nil
 }
@@ -132,6 +192,10 @@ func (f field) checkText(s string) error {
 		return invalid("field/attribute %s is too long", f.name)
 	case strings.ContainsRune(s, 0):
 		return invalid("field/attribute %s holds a character that cannot be stored", f.name)
+	case len(f.oneOf) > 0 && !slices.Contains(f.oneOf, s):
+		return invalid("field/attribute %s is not one of %s", f.name, strings.Join(f.oneOf, ", "))
+	case f.pattern != nil && !f.pattern.MatchString(s):
+		return invalid("field/attribute %s does not match %s", f.name, f.pattern)
 	}
 	return nil
 }
@@ -139,6 +203,14 @@ func (f field) checkText(s string) error {
 func invalid(format string, args ...any) error {
 	return fault.New(fault.BadRequest, "Invalid input: %s.", fmt.Sprintf(format, args...))
 }
+
+// query is the schema of a request's parameters; others are refused if strict.
+type query struct {
+	strict bool
+	fields []field
+}
+
+func (q query) check(c *Call) error { return checkQuery(c, q.strict, q.fields...) }
 
 // checkQuery checks the query against fields, and refuses others if strict.
 func checkQuery(c *Call, strict bool, fields ...field) error {
@@ -151,6 +223,9 @@ func checkQuery(c *Call, strict bool, fields ...field) error {
 			continue
 		}
 		for _, v := range values {
+			if f.kind == loose && !slices.Contains(looseWords, v) {
+				return invalid("query parameter %s is no truth value", name)
+			}
 			if err := f.checkText(v); err != nil {
 				return err
 			}

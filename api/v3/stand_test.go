@@ -16,7 +16,6 @@ import (
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/auth/token"
-	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/olog"
@@ -117,7 +116,7 @@ func newStand(t *testing.T, s setup) *stand {
 		Log: slog.New(olog.New(&lockedWriter{w: st.log}, olog.Options{Debug: true})), Routes: s.rows,
 	}
 	if s.rows == nil {
-		cfg.Routes = v3.Table(v3.Resources{Regions: catalog.Regions{DB: s.db}})
+		cfg.Routes = v3.Table(resources(s.db))
 	}
 	if s.change != nil {
 		s.change(&cfg)

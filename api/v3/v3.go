@@ -47,6 +47,8 @@ type Config struct {
 	Limits  *ratelimit.Set
 	Metrics *ops.Metrics
 
+	MaxList int // [DEFAULT] max_db_limit; 0 is 1000
+
 	PublicEndpoint string // [DEFAULT] public_endpoint
 	PathPrefix     string // [keystone_go] path_prefix, such as /identity
 	ParseProxy     bool   // [oslo_middleware] enable_proxy_headers_parsing
@@ -71,6 +73,9 @@ func New(cfg Config) (*API, error) {
 		return nil, errors.New("the API lacks one of its parts")
 	}
 	a := &API{cfg: cfg, echo: echo.New()}
+	if cfg.MaxList == 0 {
+		a.cfg.MaxList = 1000
+	}
 	a.cfg.PathPrefix = cleanPrefix(cfg.PathPrefix)
 	if err := a.mount(); err != nil {
 		return nil, err

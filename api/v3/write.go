@@ -78,16 +78,3 @@ func created(key string, v any) Reply {
 }
 
 func noContent() Reply { return Reply{Status: http.StatusNoContent} }
-
-// list is the answer of a collection (wrap_collection in
-// keystone/server/flask/common.py). next is nil or the next page's address.
-func (c *Call) list(key string, items []pyjson.Object, next any, truncated bool) Reply {
-	body := pyjson.Object{
-		{Key: key, Value: items},
-		{Key: "links", Value: pyjson.Object{{Key: "next", Value: next}, {Key: "self", Value: c.Self()}, {Key: "previous", Value: nil}}},
-	}
-	if truncated {
-		body = append(body, pyjson.Member{Key: "truncated", Value: true})
-	}
-	return Reply{Status: http.StatusOK, Body: body}
-}

@@ -218,7 +218,7 @@ func (b *bootstrap) catalog() error {
 	if len(services) > 0 {
 		s = services[0]
 	} else {
-		s = catalog.Service{ID: uuid.Hex(), Type: "identity", Enabled: true, Extra: pyjson.Encode(pyjson.Object{{Key: "name", Value: b.Service}})}
+		s = catalog.Service{ID: uuid.Hex(), Type: new("identity"), Enabled: true, Extra: pyjson.Object{{Key: "name", Value: b.Service}}}
 		if err := catalog.CreateService(b.ctx, b.db, s); err != nil {
 			return err
 		}

@@ -16,8 +16,7 @@ import (
 	v3 "github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/auth/method"
-	"github.com/keystone-go/keystone-go/catalog"
-	"github.com/keystone-go/keystone-go/identity"
+		"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/cascade"
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
@@ -312,12 +311,9 @@ func (b *builder) policies(context.Context) error {
 }
 
 func (b *builder) api(context.Context) error {
-	b.app.Routes = v3.Table(v3.Resources{
-		Health: b.checks, Now: b.Now,
-		DB: b.app.DB, Auth: b.app.Auth, Users: b.app.Users, Regions: catalog.Regions{DB: b.app.DB, Limit: listLimit(b.cfg.Catalog.ListLimit, b.cfg.Default.ListLimit)},
-	})
+	b.app.Routes = v3.Table(b.resources())
 	h, err := v3.New(v3.Config{
-		Auth: b.app.Auth, Policy: b.policy, Limits: b.app.Limits, Clients: b.clients, Metrics: b.stats, Log: b.Log,
+		Auth: b.app.Auth, Policy: b.policy, Limits: b.app.Limits, Clients: b.clients, MaxList: b.cfg.Default.MaxDBLimit, Metrics: b.stats, Log: b.Log,
 		PublicEndpoint: b.cfg.Default.PublicEndpoint, PathPrefix: b.cfg.KeystoneGo.PathPrefix,
 		MaxBody:       int64(b.cfg.OsloMiddleware.MaxRequestBodySize),
 		ParseProxy:    b.cfg.OsloMiddleware.EnableProxyHeadersParsing,

@@ -8,7 +8,7 @@ type DefaultSection struct {
 	MaxParamSize               int      `ini:"max_param_size" default:"64" removal:"since 2025.1" help:"no effect any more; kept so old files load"`
 	MaxTokenSize               int      `ini:"max_token_size" default:"255" help:"a Fernet token longer than this is noted in the log, and issued all the same"`
 	ListLimit                  *int     `ini:"list_limit" effect:"yes" help:"length of lists, for sections that set none"`
-	MaxDBLimit                 int      `ini:"max_db_limit" default:"1000" min:"0" help:"upper bound of any list, whatever the client asks for"`
+	MaxDBLimit                 int      `ini:"max_db_limit" default:"1000" min:"0" effect:"yes" help:"upper bound of any list, whatever the client asks for"`
 	StrictPasswordCheck        bool     `ini:"strict_password_check" default:"False" effect:"yes" help:"answer 403 to a password that is too long; off, it is cut silently"`
 	InsecureDebug              bool     `ini:"insecure_debug" default:"False" effect:"yes" help:"tell clients the true reason of 401 and 403: for laboratories only"`
 	DefaultPublisherID         string   `ini:"default_publisher_id" help:"publisher id of notifications; default host-based"`

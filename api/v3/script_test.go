@@ -1,0 +1,49 @@
+package v3_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/keystone-go/keystone-go/api/v3"
+	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/internal/db"
+)
+
+// step is one call of a script, in which each depends on those before it. {ID}
+// in path, body and want stands for the id that the last answer kept.
+type step struct {
+	name, method, path, token, body string
+	status                          int
+	want                            string // in the body
+}
+
+// script runs the steps against a server on a database.
+func script(t *testing.T, st *stand, steps []step) {
+	t.Helper()
+	kept := ""
+	for _, c := range steps {
+		t.Run(c.name, func(t *testing.T) {
+			fill := func(s string) string { return strings.ReplaceAll(s, "{ID}", kept) }
+			w := st.do(call{method: c.method, path: fill(c.path), token: c.token, body: fill(c.body)})
+			body := w.Body.String()
+			if w.Code != c.status || !strings.Contains(body, fill(c.want)) {
+				t.Errorf("%s %s %s: got %d %s, want %d with %s", c.method, fill(c.path), fill(c.body), w.Code, body, c.status, fill(c.want))
+			}
+			if w.Code >= http.StatusBadRequest {
+				wantEnvelope(t, w.Result(), body, c.status)
+			}
+			if w.Code == http.StatusNoContent && (len(body) > 0 || w.Header().Get("Content-Type") != "") {
+				t.Errorf("204 with a body or its type: %q %v", body, w.Header())
+			}
+			if _, after, found := strings.Cut(body, `"id": "`); found && w.Code == http.StatusCreated {
+				kept, _, _ = strings.Cut(after, `"`)
+			}
+		})
+	}
+}
+
+// resources are all there are, on a database.
+func resources(d db.DB) v3.Resources {
+	return v3.Resources{DB: d, Regions: catalog.Regions{DB: d}, Services: catalog.Services{DB: d}}
+}
