@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -153,6 +154,7 @@ func TestRoutesDocument(t *testing.T) {
 		if err := os.WriteFile(file, want, 0o644); err != nil {
 			t.Fatal(err)
 		}
+		tellReadme(t, want)
 	}
 	got, err := os.ReadFile(file)
 	if err != nil {
@@ -160,6 +162,21 @@ func TestRoutesDocument(t *testing.T) {
 	}
 	if d := cmp.Diff(string(want), string(got)); d != "" {
 		t.Errorf("%s is not current; go generate ./api/v3 writes it anew: %s", file, d)
+	}
+}
+
+// tellReadme writes the number of rows into README.md, which has it as well.
+func tellReadme(t *testing.T, routes []byte) {
+	t.Helper()
+	const file = "../../README.md"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := regexp.MustCompile(`\*\*(\d+) of (\d+)\*\*`).FindSubmatch(routes)
+	text = regexp.MustCompile(`\[\d+ of Python Keystone's \d+ routes\]`).ReplaceAll(text, fmt.Appendf(nil, "[%s of Python Keystone's %s routes]", n[1], n[2]))
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
