@@ -3,15 +3,33 @@ package ratelimit
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"time"
 )
 
-// Names of the limiters that Build makes: their sections of keystone.conf.
+// Names of the limiters that Build makes: their sections of keystone.conf, and
+// behind a dot what a section has several of. Those of a route are RouteName.
 const (
-	GlobalIP = "rate_limit_global_ip"
-	UserAuth = "rate_limit_user_auth"
+	GlobalIP          = "rate_limit_global_ip"
+	GlobalIPWide      = "rate_limit_global_ip.aggregate"
+	UserAuth          = "rate_limit_user_auth"
+	Decoy             = "rate_limit_decoy"
+	TrustedPair       = "rate_limit_trusted_pair"
+	FailedAddress     = "rate_limit_failed_login.per_address"
+	FailedAddressWide = "rate_limit_failed_login.per_address.aggregate"
+	FailedPair        = "rate_limit_failed_login.per_user_address"
+	FailedPairWide    = "rate_limit_failed_login.per_user_address.aggregate"
+	SprayAddress      = "rate_limit_spray.per_address"
+	SprayPassword     = "rate_limit_spray.per_password"
+	Default           = "rate_limit_default"
+	SignedIn          = "rate_limit_signed_in"
 )
+
+// RouteName is the name of a route's limiter: kind is per_address, per_client
+// or per_principal.
+func RouteName(route, kind string) string { return "rate_limit_route:" + route + "." + kind }
+
+// Off is the mode of a limiter that is not built.
+const Off Mode = "off"
 
 // Bounds and fallbacks of what shapes a store. They say how callers are kept
 // apart, not how often they may try.
@@ -21,29 +39,76 @@ const (
 	minIPv6, maxIPv6                     = 32, 128
 )
 
-// Section is one limiter of the configuration. A number that is nil was not
-// given; zero in the last three means 10,000 entries, /64 and /32.
+// Section is one limiter of the configuration: by Burst and Rate a second, or
+// by a Limit, which is enabled by being there. A number that is nil was not
+// given; zero in what shapes the store means 10,000 entries, /64 and /32.
 type Section struct {
 	Enabled                            bool
 	Burst, Rate                        *int
+	Limit                              *Quota
+	Mode                               Mode
 	MaxEntries, IPv6Prefix, IPv4Prefix int
+	Algorithm                          Algorithm
+	// Overflow left empty is Evict for limiters by address, Shared otherwise.
+	Overflow Overflow
+	// OnFailure is what a shared store does while it is away; Config.Open is
+	// told of it.
+	OnFailure string
+}
+
+// Wide is the wider network around each address of a limiter: Factor times
+// the limiter's quota; 0 is none.
+type Wide struct{ Factor, IPv6Prefix, IPv4Prefix int }
+
+// Route is the policy of some routes; see RoutePolicy.
+type Route struct {
+	Name                                string
+	Paths                               []string
+	PerAddress, PerClient, PerPrincipal *Quota
+	Prices                              Prices
+	Exempt                              bool
+	// Shape holds the rest of the section: mode and store.
+	Shape Section
 }
 
 // Config is what Build needs of the configuration.
 type Config struct {
-	GlobalIP, UserAuth Section
+	GlobalIP, UserAuth, TrustedPair Section
+	// Decoy shapes the store of the decoy, whose quota and mode are UserAuth's.
+	Decoy                       Section
+	FailedAddress, FailedPair   Section
+	SprayAddress, SprayPassword Section
+	Default, SignedIn           Section
+	GlobalIPWide, FailedWide    Wide
+	DefaultPrices               Prices
+	Routes                      []Route
+	TrustFor                    time.Duration
+	GrowingPenalty              bool
+	PasswordPrice               int64
+
+	// Mode is over the limiters' own: Shadow enforces nothing, Off builds
+	// nothing; empty is Enforce.
+	Mode Mode
+	// External leaves Default and Routes out: a gateway in front limits.
+	External bool
+
 	// Trusted are the networks of trusted proxies, as clientaddr.Config has
-	// them. Build only warns about them.
-	Trusted []string
+	// them, Exempted those without a limit by address. Build only warns about
+	// them.
+	Trusted, Exempted []string
+	// Store names where the counters live, Instances the declared number of
+	// servers; nil and "" are not known. Build only warns about them.
+	Store     string
+	Instances *int
+
 	// Now replaces the monotonic clock of the process, as in Spec.
 	Now func() time.Duration
-}
-
-// Set holds the limiters of a server; one that is switched off is nil. The
-// zero Set and a nil Set limit nothing.
-type Set struct {
-	// GlobalIP is keyed by the client's address, UserAuth by the user's id.
-	GlobalIP, UserAuth *Limiter
+	// Observe is told what each limiter decides, as in Spec.
+	Observe func(limiter, outcome string)
+	// Make replaces New for each limiter, for a server that keeps its limiters
+	// through a change of the configuration. Build does not close what it
+	// gives when another limiter fails.
+	Make func(spec Spec, sec Section) (*Limiter, error)
 }
 
 // Build makes the limiters that the configuration switches on, each with a
@@ -51,40 +116,158 @@ type Set struct {
 // fault; a limiter that is switched off may hold any numbers. The warnings are
 // for the log at the start.
 func Build(cfg Config, open Opener) (*Set, []string, error) {
-	global, err1 := build(GlobalIP, cfg.GlobalIP, cfg.Now, open)
-	user, err2 := build(UserAuth, cfg.UserAuth, cfg.Now, open)
-	s := &Set{GlobalIP: global, UserAuth: user}
-	if err := errors.Join(err1, err2); err != nil {
-		s.Close()
+	b := &build{cfg: cfg, open: open}
+	s := b.all()
+	if err := errors.Join(b.errs...); err != nil {
+		if cfg.Make == nil {
+			s.Close()
+		}
 		return nil, nil, err
 	}
-	return s, warnings(cfg), nil
+	return s, warnings(cfg, s), nil
 }
 
-func build(name string, sec Section, now func() time.Duration, open Opener) (*Limiter, error) {
-	if !sec.Enabled {
-		return nil, nil
+type build struct {
+	cfg  Config
+	open Opener
+	errs []error
+}
+
+func (b *build) all() *Set {
+	c := b.cfg
+	s := &Set{
+		TrustFor: c.TrustFor, GrowingPenalty: c.GrowingPenalty, PasswordPrice: c.PasswordPrice, DefaultPrices: c.DefaultPrices,
+	}
+	s.GlobalIP = b.limiter(GlobalIP, c.GlobalIP, Evict)
+	s.GlobalIPWide = b.wide(GlobalIPWide, c.GlobalIP, c.GlobalIPWide)
+	s.UserAuth = b.limiter(UserAuth, c.UserAuth, Shared)
+	if s.UserAuth != nil {
+		decoy := c.UserAuth
+		decoy.MaxEntries, decoy.Algorithm, decoy.Overflow, decoy.OnFailure = c.Decoy.MaxEntries, c.Decoy.Algorithm, c.Decoy.Overflow, c.Decoy.OnFailure
+		decoy.Enabled = c.Decoy.Enabled
+		s.Decoy = b.limiter(Decoy, decoy, Shared)
+		s.TrustedPair = b.limiter(TrustedPair, c.TrustedPair, Shared)
+	}
+	s.FailedAddress = b.limiter(FailedAddress, c.FailedAddress, Evict)
+	s.FailedAddressWide = b.wide(FailedAddressWide, c.FailedAddress, c.FailedWide)
+	s.FailedPair = b.limiter(FailedPair, c.FailedPair, Shared)
+	s.FailedPairWide = b.wide(FailedPairWide, c.FailedPair, c.FailedWide)
+	s.SprayAddress = b.limiter(SprayAddress, c.SprayAddress, Evict)
+	s.SprayPassword = b.limiter(SprayPassword, c.SprayPassword, Shared)
+	if !c.External {
+		b.prices(Default, "per_address", c.DefaultPrices, c.Default.Limit)
+		s.Default = b.limiter(Default, c.Default, Evict)
+		for _, r := range c.Routes {
+			s.Routes = append(s.Routes, b.route(r))
+		}
+	}
+	s.SignedIn = b.limiter(SignedIn, c.SignedIn, Shared)
+	return s
+}
+
+// route makes the limiters of a route's policy. What of it is off leaves the
+// rest: a policy in mode off is no policy.
+func (b *build) route(r Route) *RoutePolicy {
+	section := "rate_limit_route:" + r.Name
+	b.prices(section, "per_address", r.Prices, r.PerAddress)
+	b.prices(section, "per_client", r.Prices, r.PerClient)
+	one := func(kind string, q *Quota, usual Overflow) *Limiter {
+		sec := r.Shape
+		sec.Limit = q
+		return b.limiter(RouteName(r.Name, kind), sec, usual)
+	}
+	return &RoutePolicy{
+		Name: r.Name, Paths: r.Paths, Prices: r.Prices, Exempt: r.Exempt && r.Shape.Mode != Off,
+		PerAddress:   one("per_address", r.PerAddress, Evict),
+		PerClient:    one("per_client", r.PerClient, Shared),
+		PerPrincipal: one("per_principal", r.PerPrincipal, Shared),
+	}
+}
+
+func (b *build) on(sec Section) bool {
+	return (sec.Enabled || sec.Limit != nil) && sec.Mode != Off && b.cfg.Mode != Off
+}
+
+// limiter makes one limiter, nil if it is off.
+func (b *build) limiter(name string, sec Section, usual Overflow) *Limiter {
+	if !b.on(sec) {
+		return nil
 	}
 	sec.MaxEntries = orUsual(sec.MaxEntries, usualEntries)
 	sec.IPv6Prefix = orUsual(sec.IPv6Prefix, 64)
 	sec.IPv4Prefix = orUsual(sec.IPv4Prefix, 32)
-	if err := errors.Join(
-		given(name, "burst_size", sec.Burst, MaxBurst),
-		given(name, "replenish_rate_per_second", sec.Rate, MaxRate),
+	errs := []error{
 		within(name, "max_entries", sec.MaxEntries, minEntries, maxEntries),
 		within(name, "ipv6_prefix", sec.IPv6Prefix, minIPv6, maxIPv6),
 		within(name, "ipv4_prefix", sec.IPv4Prefix, minIPv4, maxIPv4),
-	); err != nil {
-		return nil, err
 	}
-	return New(Spec{
-		Name:       name,
-		Quota:      Quota{Rate: int64(*sec.Rate), Period: time.Second, Burst: int64(*sec.Burst)},
-		MaxEntries: sec.MaxEntries,
-		IPv4Prefix: sec.IPv4Prefix,
-		IPv6Prefix: sec.IPv6Prefix,
-		Now:        now,
-	}, open)
+	if sec.Limit == nil {
+		errs = append([]error{
+			given(name, "burst_size", sec.Burst, MaxBurst),
+			given(name, "replenish_rate_per_second", sec.Rate, MaxRate),
+		}, errs...)
+	}
+	if err := errors.Join(errs...); err != nil {
+		b.errs = append(b.errs, err)
+		return nil
+	}
+	return b.make(name, sec, usual)
+}
+
+// make gives the limiter of a section that is on and within its bounds.
+func (b *build) make(name string, sec Section, usual Overflow) *Limiter {
+	sec.Overflow = orElse(sec.Overflow, usual)
+	spec := Spec{
+		Name: name, Algorithm: sec.Algorithm, Mode: sec.Mode, Overflow: sec.Overflow,
+		MaxEntries: sec.MaxEntries, IPv4Prefix: sec.IPv4Prefix, IPv6Prefix: sec.IPv6Prefix,
+		Now: b.cfg.Now, Observe: b.cfg.Observe,
+	}
+	if b.cfg.Mode == Shadow {
+		spec.Mode = Shadow
+	}
+	if sec.Limit != nil {
+		spec.Quota = *sec.Limit
+	} else {
+		spec.Quota = Quota{Rate: int64(*sec.Rate), Period: time.Second, Burst: int64(*sec.Burst)}
+	}
+	construct := b.cfg.Make
+	if construct == nil {
+		construct = func(spec Spec, _ Section) (*Limiter, error) { return New(spec, b.open) }
+	}
+	l, err := construct(spec, sec)
+	if err != nil {
+		b.errs = append(b.errs, fmt.Errorf("[%s] %w", name, err))
+	}
+	return l
+}
+
+// wide makes the limiter of the wider networks around the addresses of a
+// section's limiter.
+func (b *build) wide(name string, sec Section, w Wide) *Limiter {
+	if !b.on(sec) || w.Factor == 0 || sec.Limit == nil && (sec.Burst == nil || sec.Rate == nil) {
+		return nil
+	}
+	var q Quota
+	if sec.Limit != nil {
+		q = *sec.Limit
+	} else {
+		q = Quota{Rate: int64(*sec.Rate), Period: time.Second, Burst: int64(*sec.Burst)}
+	}
+	q.Rate, q.Burst = q.Rate*int64(w.Factor), q.Burst*int64(w.Factor)
+	if q.Rate > MaxRate || q.Burst > MaxBurst || w.Factor < 0 {
+		b.errs = append(b.errs, fmt.Errorf("[%s] aggregate_factor = %d makes a rate of %d and a burst of %d; both must be in 1..%d", name, w.Factor, q.Rate, q.Burst, MaxRate))
+		return nil
+	}
+	sec.Limit, sec.IPv6Prefix, sec.IPv4Prefix = &q, w.IPv6Prefix, w.IPv4Prefix
+	sec.MaxEntries = orUsual(sec.MaxEntries, usualEntries)
+	return b.make(name, sec, Evict)
+}
+
+// prices refuses a price that the burst can never pay.
+func (b *build) prices(section, limit string, p Prices, q *Quota) {
+	if q != nil && p.Most() > q.Burst {
+		b.errs = append(b.errs, fmt.Errorf("[%s] a price of %d is above the burst of %s, %d", section, p.Most(), limit, q.Burst))
+	}
 }
 
 func orUsual(n, usual int) int {
@@ -106,55 +289,4 @@ func within(section, option string, n, least, most int) error {
 		return fmt.Errorf("[%s] %s = %d is not in %d..%d", section, option, n, least, most)
 	}
 	return nil
-}
-
-// warnings tells what works but is probably not meant.
-func warnings(cfg Config) []string {
-	var w []string
-	if !cfg.GlobalIP.Enabled && !cfg.UserAuth.Enabled {
-		w = append(w, fmt.Sprintf("no rate limit is on: neither [%s] nor [%s] is enabled", GlobalIP, UserAuth))
-	}
-	if cfg.GlobalIP.Enabled && len(cfg.Trusted) == 0 {
-		w = append(w, fmt.Sprintf("[%s] is enabled and [rate_limit_trusted_proxies] trusted_proxies is empty: behind a proxy all clients share the proxy's quota", GlobalIP))
-	}
-	for _, text := range cfg.Trusted {
-		// What is no network at all is refused by clientaddr.New.
-		p, err := netip.ParsePrefix(text)
-		if err != nil {
-			continue
-		}
-		bits, widest := p.Bits(), 32
-		if p.Addr().Is4In6() {
-			bits -= 96
-		}
-		if p.Addr().Unmap().Is4() {
-			widest = 16
-		}
-		if bits < widest {
-			w = append(w, fmt.Sprintf("[rate_limit_trusted_proxies] trusted_proxies has %s, wider than /%d: every host in it can pass for any client", text, widest))
-		}
-	}
-	return w
-}
-
-// Stats lists what each limiter did that is switched on.
-func (s *Set) Stats() []Stats {
-	if s == nil {
-		return nil
-	}
-	var all []Stats
-	for _, l := range []*Limiter{s.GlobalIP, s.UserAuth} {
-		if l != nil {
-			all = append(all, l.Stats())
-		}
-	}
-	return all
-}
-
-// Close ends the stores of all limiters and waits for their sweepers.
-func (s *Set) Close() {
-	if s != nil {
-		s.GlobalIP.Close()
-		s.UserAuth.Close()
-	}
 }

@@ -65,12 +65,9 @@ func (a *API) charge(c *Call) error {
 	d, err := l.Take(c.Ctx(), l.Address(c.Addr))
 	switch {
 	case err != nil:
-		a.cfg.Metrics.Limit("per_ip", "error")
 		return fmt.Errorf("limit by address: %w", err)
 	case !d.Allowed:
-		a.cfg.Metrics.Limit("per_ip", "rejected")
 		return tooMany(d.Retry)
 	}
-	a.cfg.Metrics.Limit("per_ip", "allowed")
 	return nil
 }

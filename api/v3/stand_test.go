@@ -19,6 +19,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/olog"
+	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/policy"
 	"github.com/keystone-go/keystone-go/ratelimit"
 	"github.com/keystone-go/keystone-go/ratelimit/clientaddr"
@@ -103,9 +104,11 @@ func newStand(t *testing.T, s setup) *stand {
 		t.Fatal(err)
 	}
 	one := 1
+	var metrics *ops.Metrics
 	limits, _, err := ratelimit.Build(ratelimit.Config{
 		GlobalIP: ratelimit.Section{Enabled: s.burst > 0, Burst: &s.burst, Rate: &one},
 		Now:      func() time.Duration { return st.clock },
+		Observe:  func(_, outcome string) { metrics.Limit("per_ip", outcome) },
 	}, memory.Open)
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +124,7 @@ func newStand(t *testing.T, s setup) *stand {
 	if s.change != nil {
 		s.change(&cfg)
 	}
+	metrics = cfg.Metrics
 	if st.api, err = v3.New(cfg); err != nil {
 		t.Fatal(err)
 	}

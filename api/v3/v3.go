@@ -44,8 +44,9 @@ type Config struct {
 	MaxBody int64   // [oslo_middleware] max_request_body_size, bytes
 	Routes  []Route // the rows to serve: Table
 
-	Limits  *ratelimit.Set
-	Metrics *ops.Metrics
+	Limits   *ratelimit.Set
+	Limiting Limiting
+	Metrics  *ops.Metrics
 
 	MaxList int // [DEFAULT] max_db_limit; 0 is 1000
 

@@ -107,14 +107,16 @@ func changes(a, b *conf.Config) []string {
 	for _, s := range a.Settings() {
 		values[s.Name] = s.Value
 	}
-	effective := map[conf.Name]bool{}
-	for _, o := range conf.Options() {
-		effective[o.Name] = o.Effect != ""
-	}
 	var out []string
 	for _, s := range b.Settings() {
-		if effective[s.Name] && !reflect.DeepEqual(values[s.Name], s.Value) {
+		if s.Effect != "" && !reflect.DeepEqual(values[s.Name], s.Value) {
 			out = append(out, s.Name.String())
+		}
+		delete(values, s.Name)
+	}
+	for _, s := range a.Settings() {
+		if _, gone := values[s.Name]; gone && s.Effect != "" {
+			out = append(out, s.Name.String()) // of a route whose section is gone
 		}
 	}
 	return out

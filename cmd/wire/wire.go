@@ -31,7 +31,6 @@ import (
 	"github.com/keystone-go/keystone-go/policy"
 	"github.com/keystone-go/keystone-go/ratelimit"
 	"github.com/keystone-go/keystone-go/ratelimit/clientaddr"
-	"github.com/keystone-go/keystone-go/ratelimit/memory"
 )
 
 // Options replace parts of the server in tests; the zero value replaces none.
@@ -57,8 +56,10 @@ type App struct {
 	Users   identity.Users
 	Hasher  *passhash.Hasher
 	Limits  *ratelimit.Set
-	Routes  []v3.Route
-	Tracer  *trace.Tracer
+	// LimitLog is what [rate_limit] says of the log of refusals.
+	LimitLog LimitLog
+	Routes   []v3.Route
+	Tracer   *trace.Tracer
 	// Warnings are for the log at the start.
 	Warnings []string
 
@@ -116,9 +117,9 @@ func (b *builder) all(ctx context.Context) error {
 		do    func(context.Context) error
 		needs []string
 	}{
-		{"limits", b.limits, nil},
-		{"keys", b.keys, nil},
 		{"metrics", b.metrics, nil},
+		{"limits", b.limits, []string{"metrics"}},
+		{"keys", b.keys, nil},
 		{"traces", b.traces, nil},
 		{"policy", b.policies, nil},
 		{"health", b.health, nil},
@@ -164,38 +165,6 @@ type builder struct {
 	stats   *ops.Metrics
 	// unwatched is App.DB, with writes that empty no cache.
 	unwatched db.DB
-}
-
-func (b *builder) limits(context.Context) error {
-	p := b.cfg.RateLimitTrustedProxies
-	clients, err := clientaddr.New(clientaddr.Config{
-		Header: p.TrustedHeader, Trusted: p.TrustedProxies, PeerLocal: b.cfg.KeystoneGo.SocketPeer == "local",
-	})
-	if err != nil {
-		return b.blame("rate_limit_trusted_proxies", "trusted_proxies", err)
-	}
-	g, u := b.cfg.RateLimitGlobalIP, b.cfg.RateLimitUserAuth
-	limits := limitConfig(b.cfg)
-	limits.Now = b.Tick
-	set, warnings, err := ratelimit.Build(limits, memory.Open)
-	if err != nil {
-		return err
-	}
-	b.clients, b.app.Limits = clients, set
-	b.app.Warnings = append(b.app.Warnings, warnings...)
-	set.GlobalIP = b.limiter(ratelimit.GlobalIP, g, set.GlobalIP)
-	set.UserAuth = b.limiter(ratelimit.UserAuth, u, set.UserAuth)
-	return nil
-}
-
-// limiter gives the limiter of the App before, with what it remembers, if its
-// section is the same.
-func (b *builder) limiter(name string, section any, fresh *ratelimit.Limiter) *ratelimit.Limiter {
-	l, _ := held(b, name, section, func() (*ratelimit.Limiter, error) { return fresh, nil }, (*ratelimit.Limiter).Close)
-	if l != fresh {
-		fresh.Close()
-	}
-	return l
 }
 
 func (b *builder) database(ctx context.Context) error {
@@ -249,7 +218,6 @@ func (b *builder) services(context.Context) error {
 			Policy: lockout.Policy{Attempts: sec.LockoutFailureAttempts, Duration: seconds(sec.LockoutDuration)},
 			Now:    b.Now,
 		},
-		Asked: func(outcome string) { b.stats.Limit("per_user", outcome) },
 	}
 	config := authConfig(b.cfg)
 	config.Observer = b.stats
@@ -313,7 +281,7 @@ func (b *builder) policies(context.Context) error {
 func (b *builder) api(context.Context) error {
 	b.app.Routes = v3.Table(b.resources())
 	h, err := v3.New(v3.Config{
-		Auth: b.app.Auth, Policy: b.policy, Limits: b.app.Limits, Clients: b.clients, MaxList: b.cfg.Default.MaxDBLimit, Metrics: b.stats, Log: b.Log,
+		Auth: b.app.Auth, Policy: b.policy, Limits: b.app.Limits, Limiting: limitingOf(b.cfg.RateLimit), Clients: b.clients, MaxList: b.cfg.Default.MaxDBLimit, Metrics: b.stats, Log: b.Log,
 		PublicEndpoint: b.cfg.Default.PublicEndpoint, PathPrefix: b.cfg.KeystoneGo.PathPrefix,
 		MaxBody:       int64(b.cfg.OsloMiddleware.MaxRequestBodySize),
 		ParseProxy:    b.cfg.OsloMiddleware.EnableProxyHeadersParsing,

@@ -16,6 +16,7 @@ func (l *loader) check() {
 		}
 	}
 	l.checkHeader()
+	l.checkLimits()
 }
 
 func (l *loader) checkWhen(o *Option) {
@@ -41,6 +42,7 @@ func (l *loader) checkWhen(o *Option) {
 var (
 	headerName = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]+$`)
 	trusted    = Name{"rate_limit_trusted_proxies", "trusted_header"}
+	proxies    = Name{"rate_limit_trusted_proxies", "trusted_proxies"}
 )
 
 func (l *loader) checkHeader() {

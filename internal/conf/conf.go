@@ -59,9 +59,19 @@ type Config struct {
 	ProfilerOTLP               ProfilerOTLP               `ini:"profiler_otlp"`
 
 	KeystoneGo              KeystoneGo              `ini:"keystone_go"`
+	RateLimit               RateLimit               `ini:"rate_limit"`
 	RateLimitGlobalIP       RateLimitGlobalIP       `ini:"rate_limit_global_ip"`
 	RateLimitUserAuth       RateLimitUserAuth       `ini:"rate_limit_user_auth"`
 	RateLimitTrustedProxies RateLimitTrustedProxies `ini:"rate_limit_trusted_proxies"`
+	RateLimitTrustedPair    RateLimitTrustedPair    `ini:"rate_limit_trusted_pair"`
+	RateLimitDecoy          RateLimitDecoy          `ini:"rate_limit_decoy"`
+	RateLimitFailedLogin    RateLimitFailedLogin    `ini:"rate_limit_failed_login"`
+	RateLimitSpray          RateLimitSpray          `ini:"rate_limit_spray"`
+	RateLimitDefault        RateLimitDefault        `ini:"rate_limit_default"`
+	RateLimitSignedIn       RateLimitSignedIn       `ini:"rate_limit_signed_in"`
+	// RateLimitRoutes are the sections [rate_limit_route:NAME], in the order
+	// of their first appearance.
+	RateLimitRoutes []RateLimitRoute
 
 	// Protocols holds the sections named after a federation protocol, by name.
 	Protocols map[string]Protocol

@@ -18,25 +18,29 @@ import (
 // tagged as having an effect if and only if some code there reads its field.
 func TestEffectTagsAreTrue(t *testing.T) {
 	read := fieldsRead(t, "../../cmd")
-	config := reflect.TypeFor[conf.Config]()
-	for i := range config.NumField() {
-		section := config.Field(i)
-		if section.Tag.Get("ini") == "" {
-			continue
-		}
-		for j := range section.Type.NumField() {
-			f := section.Type.Field(j)
+	used := map[string]bool{}
+	for section, sectionType := range sectionTypes() {
+		for _, f := range reflect.VisibleFields(sectionType) {
 			if f.Tag.Get("ini") == "" {
 				continue
 			}
-			name := section.Name + "." + f.Name
-			tagged := f.Tag.Get("effect") == "yes"
-			if tagged != read[name] {
-				t.Errorf("%s: tagged as having an effect: %v; read by the program: %v; set or drop effect:\"yes\" in the field's tag", name, tagged, read[name])
+			name := section + "." + f.Name
+			names := []string{name}
+			if len(f.Index) > 1 { // of a struct that several sections are made of
+				part := sectionType.Field(f.Index[0]).Name
+				names = []string{section + "." + part, part + "." + f.Name}
 			}
-			delete(read, name)
+			isRead := true
+			for _, n := range names {
+				isRead = isRead && read[n]
+				used[n] = true
+			}
+			if tagged := f.Tag.Get("effect") == "yes"; tagged != isRead {
+				t.Errorf("%s: tagged as having an effect: %v; read by the program: %v; set or drop effect:\"yes\" in the field's tag", name, tagged, isRead)
+			}
 		}
 	}
+	maps.DeleteFunc(read, func(name string, _ bool) bool { return used[name] || name == "RateLimitRoute.Name" })
 	for _, name := range slices.Sorted(maps.Keys(read)) {
 		if !strings.HasSuffix(name, ".Plugins") {
 			t.Errorf("%s is read and is no option", name)
@@ -73,13 +77,29 @@ func fieldsRead(t *testing.T, root string) map[string]bool {
 	return read
 }
 
-// sections maps the names of fields and types of sections to the field.
-func sections() map[string]string {
-	m := map[string]string{}
+// sectionTypes are the sections by the names of their fields; that of routes,
+// of which there are many, by its type's.
+func sectionTypes() map[string]reflect.Type {
+	m := map[string]reflect.Type{"RateLimitRoute": reflect.TypeFor[conf.RateLimitRoute]()}
 	config := reflect.TypeFor[conf.Config]()
 	for i := range config.NumField() {
 		if f := config.Field(i); f.Tag.Get("ini") != "" {
-			m[f.Name], m[f.Type.Name()] = f.Name, f.Name
+			m[f.Name] = f.Type
+		}
+	}
+	return m
+}
+
+// sections maps the names of fields and types of sections to the field, and
+// the types that they are made of to themselves.
+func sections() map[string]string {
+	m := map[string]string{}
+	for name, section := range sectionTypes() {
+		m[name], m[section.Name()] = name, name
+		for _, f := range reflect.VisibleFields(section) {
+			if f.Anonymous {
+				m[f.Name] = f.Name
+			}
 		}
 	}
 	return m

@@ -64,7 +64,7 @@ b.conf:2: [identity] max_password_length: 5000 is out of range; give a whole num
 b.conf:3: [identity] password_hash_algorithm: "Bcrypt" is not known; did you mean bcrypt?
 b.conf:5: [rate_limit_global_ip] burst_size: a number is needed while enabled is true; give a whole number from 1 to 100000
 b.conf:5: [rate_limit_global_ip] replenish_rate_per_second: a number is needed while enabled is true; give a whole number from 1 to 100000
-b.conf:6: [rate_limit_global_ip] burst: no such option; there are enabled, burst_size, replenish_rate_per_second, max_entries, ipv6_prefix, ipv4_prefix
+b.conf:6: [rate_limit_global_ip] burst: no such option; there are enabled, burst_size, replenish_rate_per_second, mode, aggregate_factor, aggregate_ipv6_prefix, aggregate_ipv4_prefix, ipv6_prefix, ipv4_prefix, max_entries, algorithm, overflow, on_store_failure
 b.conf:7: [rate_limit_glob_ip]: no such section; did you mean [rate_limit_global_ip]?
 b.conf:10: [ldap] query_scope: "all" is not known; give one of one, sub
 b.conf:12: [token] allow_expired_window: the value is empty; give a whole number, or leave the line out for 172800
@@ -163,8 +163,8 @@ func TestUnknownInOurSectionsStops(t *testing.T) {
 		"[keystone-go]\nlisten = :1":              "1: [keystone-go]: no such section; did you mean [keystone_go]?",
 		"[rate-limit-user-auth]\nenabled = true":  "1: [rate-limit-user-auth]: no such section; did you mean [rate_limit_user_auth]?",
 		"[ratelimit_trusted_proxies]\nx=1\ny = 2": "1: [ratelimit_trusted_proxies]: no such section; did you mean [rate_limit_trusted_proxies]?",
-		"[rate_limit]\n":                          "1: [rate_limit]: no such section; there are [keystone_go], [rate_limit_global_ip], [rate_limit_trusted_proxies], [rate_limit_user_auth]",
-		"[rate_limit_global_ip]\na b = 1":         "2: [rate_limit_global_ip] a b: no such option; there are enabled, burst_size, replenish_rate_per_second, max_entries, ipv6_prefix, ipv4_prefix",
+		"[rate_limit_things]\n":                   "1: [rate_limit_things]: no such section; there are [keystone_go], [rate_limit], [rate_limit_decoy], [rate_limit_default], [rate_limit_failed_login], [rate_limit_global_ip], [rate_limit_route:NAME], [rate_limit_signed_in], [rate_limit_spray], [rate_limit_trusted_pair], [rate_limit_trusted_proxies], [rate_limit_user_auth]",
+		"[rate_limit_global_ip]\na b = 1":         "2: [rate_limit_global_ip] a b: no such option; there are enabled, burst_size, replenish_rate_per_second, mode, aggregate_factor, aggregate_ipv6_prefix, aggregate_ipv4_prefix, ipv6_prefix, ipv4_prefix, max_entries, algorithm, overflow, on_store_failure",
 	} {
 		_, err := load(t, text)
 		if err == nil {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -54,6 +53,7 @@ func Examine(s Sources) (*Config, Faults) {
 		l.given[g.Name] = g.Value
 	}
 	l.read(s)
+	l.routes()
 	for _, o := range l.table.all {
 		l.set(o)
 	}
@@ -152,9 +152,9 @@ func (l *loader) set(o *Option) {
 		}
 	}
 	if v != nil {
-		reflect.ValueOf(l.config).Elem().FieldByIndex(o.fieldIndex).Set(fieldValue(o, v))
+		l.fieldOf(o).Set(fieldValue(o, v))
 	}
-	s := Setting{Name: o.Name, Value: r.value, Secret: o.Secret, Was: r.was, Removal: o.Removal, Gone: o.Gone, Default: o.Default}
+	s := Setting{Name: o.Name, Value: r.value, Secret: o.Secret, Effect: o.Effect, Was: r.was, Removal: o.Removal, Gone: o.Gone, Default: o.Default}
 	if r.from != nil {
 		s.File, s.Line = r.from.file, r.from.line
 		if o.Effect == "" || o.Effect == "default" && !r.isDefault {

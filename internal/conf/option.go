@@ -13,8 +13,8 @@ import (
 type Kind string
 
 // The kinds of oslo.config's types that Keystone uses (Lists is a dict of lists
-// in brackets), and two of our own:
-// Digits is a number written in digits alone, Prefixes a list of networks.
+// in brackets), and our own: Digits is a number written in digits alone,
+// Prefixes a list of networks, OfLimit a Limit, Paths a list of routes.
 const (
 	String   Kind = "string"
 	URI      Kind = "uri"
@@ -27,6 +27,8 @@ const (
 	Lists    Kind = "lists"
 	Digits   Kind = "digits"
 	Prefixes Kind = "prefixes"
+	OfLimit  Kind = "limit"
+	Paths    Kind = "paths"
 )
 
 // Name is where an option stands in a file.
@@ -56,7 +58,8 @@ type Option struct {
 	When       string   // a sibling that must be true for bounds and presence to matter
 	Sample     *string
 	Help       string
-	fieldIndex []int
+	fieldIndex []int // in Config, or in its RateLimitRoutes[route]
+	route      int   // of the option of a route's section; else -1
 }
 
 // Options lists every option in the order of the sections' fields.
@@ -86,15 +89,24 @@ func buildTable() *optionTable {
 		if name == "" {
 			continue
 		}
-		for j := range section.Type.NumField() {
-			if f := section.Type.Field(j); f.Tag.Get("ini") != "" {
-				o := newOption(name, f)
-				o.fieldIndex = []int{i, j}
-				t.add(o)
+		for _, f := range tagged(section.Type) {
+			o := newOption(name, f)
+			o.fieldIndex = append([]int{i}, f.Index...)
+			if price, ok := packagedPrices[o.Option]; ok && name == "rate_limit_default" {
+				o.Sample = &price
 			}
+			t.add(o)
 		}
 	}
 	return t
+}
+
+// tagged are the fields of a section that are options, those of the structs
+// that it is made of among them.
+func tagged(section reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(section), func(f reflect.StructField) bool {
+		return f.Tag.Get("ini") == ""
+	})
 }
 
 func (t *optionTable) add(o *Option) {
@@ -109,6 +121,7 @@ func (t *optionTable) add(o *Option) {
 func newOption(section string, f reflect.StructField) *Option {
 	o := &Option{
 		Name:    Name{section, f.Tag.Get("ini")},
+		route:   -1,
 		Kind:    kindOf(f),
 		AnyCase: f.Tag.Get("anycase") != "",
 		Removal: f.Tag.Get("removal"),

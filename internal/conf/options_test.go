@@ -20,7 +20,7 @@ const testdata = "../../test/testdata/conf/"
 func TestOptionsEqualPython(t *testing.T) {
 	ours := map[string]*conf.Option{}
 	for _, o := range conf.Options() {
-		if o.Section != "keystone_go" && !strings.HasPrefix(o.Section, "rate_limit_") {
+		if o.Section != "keystone_go" && !strings.HasPrefix(o.Section, "rate_limit") {
 			ours[o.Section+"/"+o.Option] = o
 		}
 	}

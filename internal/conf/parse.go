@@ -30,7 +30,11 @@ func parse(o *Option, s string) (any, error) {
 	case Multi:
 		return parseList(s), nil // the default in the tag alone is read so
 	case Prefixes:
-		return parsePrefixes(s)
+		return parsePrefixes(o, s)
+	case OfLimit:
+		return parseLimit(s)
+	case Paths:
+		return parsePaths(s)
 	case Dict:
 		return parseDict(s, func(v string) (string, error) { return v, nil })
 	case Lists:
@@ -257,17 +261,21 @@ func uriHost(authority string) bool {
 }
 
 // parsePrefixes takes networks as CIDRs; a single address is a network of one.
-func parsePrefixes(s string) (any, error) {
+func parsePrefixes(o *Option, s string) (any, error) {
+	everybody := "would be everybody; name the networks that are meant"
+	if o.Name == proxies {
+		everybody = "would trust everybody; name the proxies' own networks"
+	}
 	list := parseList(s)
 	for _, item := range list {
-		if err := checkPrefix(item); err != nil {
+		if err := checkPrefix(item, everybody); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-func checkPrefix(s string) error {
+func checkPrefix(s, everybody string) error {
 	if strings.Contains(s, "%") {
 		return fmt.Errorf("%q: a network has no zone", s)
 	}
@@ -284,7 +292,7 @@ func checkPrefix(s string) error {
 	case p.Addr().Is4In6():
 		return fmt.Errorf("%q: write an IPv4 network as such", s)
 	case p.Bits() == 0:
-		return fmt.Errorf("%q would trust everybody; name the proxies' own networks", s)
+		return fmt.Errorf("%q %s", s, everybody)
 	case p != p.Masked():
 		return fmt.Errorf("%q has bits set beyond its length; did you mean %s?", s, p.Masked())
 	}

@@ -56,7 +56,7 @@ func newDocument(file string, entries []entry) (*document, error) {
 	var b strings.Builder
 	section := ""
 	for _, e := range entries {
-		if !plainName(e.key) || !plainName(e.section) {
+		if !plainName(e.key) || !plainSection(e.section) {
 			d.odd = append(d.odd, e)
 			continue
 		}
@@ -92,6 +92,12 @@ func (d *document) values(n Name) []raw {
 		out[i] = raw{t, d.file, lines[i]}
 	}
 	return out
+}
+
+// plainSection takes the section of a route for its colon too.
+func plainSection(s string) bool {
+	name, _ := strings.CutPrefix(s, routePrefix)
+	return plainName(name)
 }
 
 func plainName(s string) bool {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,7 +41,7 @@ func WriteSample(w io.Writer, set ...Given) error {
 	b := bufio.NewWriter(w)
 	b.WriteString(sampleHead)
 	section := ""
-	for _, o := range Options() {
+	for _, o := range slices.Concat(Options(), sampleRoutes()) {
 		value, given := values[o.Name]
 		if o.Effect != "yes" && !given {
 			continue
@@ -49,10 +50,12 @@ func WriteSample(w io.Writer, set ...Given) error {
 			section = o.Section
 			fmt.Fprintf(b, "\n[%s]\n", section)
 		}
-		b.WriteString("\n")
-		for _, text := range []string{sentence(o.Help), notes(o)} {
-			for _, line := range wrap(text, 77) {
-				b.WriteString("# " + line + "\n")
+		if o.Help != "" {
+			b.WriteString("\n")
+			for _, text := range []string{sentence(o.Help), notes(o)} {
+				for _, line := range wrap(text, 77) {
+					b.WriteString("# " + line + "\n")
+				}
 			}
 		}
 		switch {
@@ -99,7 +102,7 @@ func (o *Option) Form() string {
 func notes(o *Option) string {
 	var notes []string
 	switch o.Kind {
-	case Int, Float, Digits, Bool:
+	case Int, Float, Digits, Bool, OfLimit:
 		notes = append(notes, wanted(o))
 	case Multi:
 		notes = append(notes, "may be repeated")

@@ -13,6 +13,7 @@ type Setting struct {
 	Gone    bool    // the newest Python Keystone has dropped it
 	Default *string // nil: unset
 	Secret  bool
+	Effect  string // as Option has it
 }
 
 // Settings lists every option with its value and origin, in the order of the

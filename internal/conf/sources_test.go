@@ -92,7 +92,7 @@ func TestEnvironmentWins(t *testing.T) {
 	}
 	_, err = conf.Load(conf.Sources{Env: []string{"OS_TOKEN__EXPIRATION=soon", "OS_RATE_LIMIT_GLOBAL_IP__BURST=1"}})
 	want := `OS_TOKEN__EXPIRATION: [token] expiration: "soon" is not a whole number; give a whole number of at least 0
-OS_RATE_LIMIT_GLOBAL_IP__BURST: [rate_limit_global_ip] burst: no such option; there are enabled, burst_size, replenish_rate_per_second, max_entries, ipv6_prefix, ipv4_prefix`
+OS_RATE_LIMIT_GLOBAL_IP__BURST: [rate_limit_global_ip] burst: no such option; there are enabled, burst_size, replenish_rate_per_second, mode, aggregate_factor, aggregate_ipv6_prefix, aggregate_ipv4_prefix, ipv6_prefix, ipv4_prefix, max_entries, algorithm, overflow, on_store_failure`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

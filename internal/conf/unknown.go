@@ -66,6 +66,7 @@ func (l *loader) strangeSections(file string, heads []header) {
 				known = append(known, s)
 			}
 		}
+		known = append(known, routePrefix+"NAME")
 		slices.Sort(known)
 		advice := "there are [" + strings.Join(known, "], [") + "]"
 		if near := closest(h.section, known); near != "" {

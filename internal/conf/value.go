@@ -175,6 +175,8 @@ func wanted(o *Option) string {
 		return kind
 	case Bool:
 		return "true or false"
+	case OfLimit:
+		return "requests/period such as 120/1m or 120/1m burst 240"
 	}
 	if len(o.Choices) > 0 {
 		return "one of " + strings.Join(nonEmpty(o.Choices), ", ")
