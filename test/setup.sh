@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes ready what the tests need beside Go: a C compiler (for the race
-# detector), PostgreSQL's server programs, Python with venv, and in build/venv
-# the real OpenStack clients. Missing programs are installed on Debian and
+# detector), PostgreSQL's server programs, redis-server, Python with venv, and in
+# build/venv the real OpenStack clients. Missing programs are installed on Debian and
 # Ubuntu by root or with passwordless sudo; elsewhere, and with
 # KEYSTONE_GO_NO_INSTALL=1, they are only named. With the argument "interop"
 # memcached, HAProxy and socat belong to them, with "interop-full" Debian's own
@@ -35,6 +35,7 @@ python() {
 missing() {
   compiles || echo "gcc libc6-dev"
   postgres || echo "postgresql"
+  program redis-server || echo "redis-server"
   python >/dev/null || echo "python3 python3-venv"
   [ -n "$suite" ] || return 0
   for p in memcached haproxy socat curl; do program "$p" || echo "$p"; done
@@ -55,7 +56,7 @@ if [ -n "$packages" ]; then
   as=""
   [ "$(id -u)" = 0 ] || as="sudo "
   if ! command -v apt-get >/dev/null; then
-    echo "The tests need a C compiler, PostgreSQL's server programs (initdb and postgres) and Python 3.11 or newer with venv. Missing here, by Debian's names: $packages" >&2
+    echo "The tests need a C compiler, PostgreSQL's server programs (initdb and postgres), redis-server and Python 3.11 or newer with venv. Missing here, by Debian's names: $packages" >&2
     exit 1
   fi
   if [ "${KEYSTONE_GO_NO_INSTALL:-}" = 1 ] || { [ -n "$as" ] && ! sudo -n true 2>/dev/null; }; then

@@ -1,0 +1,206 @@
+// Package redistest runs Redis servers of its own for tests: alone, with
+// replicas and Sentinels, and as a cluster. They and their folders are gone
+// when the process that started them is, whatever it ended by.
+package redistest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// errNoServer says what to do where there is no Redis.
+var errNoServer = errors.New("no redis-server found on PATH: apt-get install redis-server (Debian), dnf install redis (Fedora), brew install redis (macOS)")
+
+// startLimit bounds how long a server may take to answer.
+const startLimit = 30 * time.Second
+
+// Server is a running server, or one that was killed.
+type Server struct {
+	Addr string // host:port
+	t    testing.TB
+	dir  string
+	args []string
+
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+// Start starts a server for the length of a test; args are options as on its
+// command line. A missing program fails the test; nothing is skipped.
+func Start(t testing.TB, args ...string) *Server {
+	t.Helper()
+	return start(t, freePort(t), args...)
+}
+
+func start(t testing.TB, port string, args ...string) *Server {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "keystone-go-redis-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{Addr: net.JoinHostPort("127.0.0.1", port), t: t, dir: dir, args: append([]string{
+		"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no", "--protected-mode", "no",
+	}, args...)}
+	end, err := guard(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Kill()
+		end()
+	})
+	s.Restart()
+	return s
+}
+
+// Restart starts a server that was killed again, empty and at its old address.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		s.t.Fatal(errNoServer)
+	}
+	logFile, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = logFile.Close() }()
+	// No output of ours is handed down: go test would wait for its end.
+	s.cmd = exec.Command(program, s.args...)
+	s.cmd.Dir, s.cmd.Stdout, s.cmd.Stderr = s.dir, logFile, logFile
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.done = make(chan struct{})
+	go func(c *exec.Cmd, done chan struct{}) {
+		_ = c.Wait()
+		close(done)
+	}(s.cmd, s.done)
+	pid := strconv.Itoa(s.cmd.Process.Pid)
+	if err := os.WriteFile(filepath.Join(s.dir, "pid"), []byte(pid), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.ready(); err != nil {
+		text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+		s.t.Fatalf("redistest: %v\n%s", err, tail(text))
+	}
+}
+
+func (s *Server) ready() error {
+	for end := time.Now().Add(startLimit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		select {
+		case <-s.done:
+			return errors.New("redis-server ended at its start")
+		default:
+		}
+		c, err := net.DialTimeout("tcp", s.Addr, time.Second)
+		if err != nil {
+			continue
+		}
+		_ = c.Close()
+		return nil
+	}
+	return errors.New("redis-server did not answer in time")
+}
+
+// Kill ends the server at once, as a crash does.
+func (s *Server) Kill() { s.end(syscall.SIGKILL) }
+
+func (s *Server) end(sig syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.cmd.Process.Signal(sig)
+	<-s.done
+}
+
+// Pause stops the server where it is: connections stay open and nothing is
+// answered.
+func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
+
+// Resume goes on after Pause.
+func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// guard starts a shell that waits for the end of our side of a pipe, which
+// comes with our own end too, and then kills the server and removes the folder.
+func guard(dir string) (end func(), err error) {
+	const script = `trap '' INT TERM HUP
+read -r _
+kill -KILL "$(cat "$1/pid")" 2>/dev/null
+rm -rf "$1"`
+	w := exec.Command("sh", "-c", script, "sh", dir)
+	w.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	pipe, err := w.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Start(); err != nil {
+		return nil, err
+	}
+	return func() {
+		_ = pipe.Close()
+		_ = w.Wait()
+	}, nil
+}
+
+func freePort(t testing.TB) string {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		_ = l.Close()
+		// A node of a cluster has a second port, 10,000 above.
+		if n, _ := strconv.Atoi(port); err == nil && n < 55000 {
+			return port
+		}
+	}
+	t.Fatal("redistest: no free port below 55000")
+	return ""
+}
+
+func tail(b []byte) string {
+	lines := strings.Split(string(bytes.TrimSpace(b)), "\n")
+	return strings.Join(lines[max(0, len(lines)-15):], "\n")
+}
+
+// Stat reads a number out of an INFO section, such as total_commands_processed.
+func (s *Server) Stat(section, name string) int64 {
+	s.t.Helper()
+	for line := range strings.Lines(fmt.Sprint(s.Do("INFO", section))) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
+			n, err := strconv.ParseInt(v, 10, 64)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return n
+		}
+	}
+	s.t.Fatalf("redistest: INFO %s has no %s", section, name)
+	return 0
+}
