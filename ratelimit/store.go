@@ -106,4 +106,8 @@ type Stats struct {
 	// Overflowed counts checks of new keys that were charged to the overflow
 	// bucket, or denied, because a flood had filled the store.
 	Overflowed uint64
+	// Failing says that the store which processes share did not answer the
+	// last check, Fallbacks counts the checks that it did not answer.
+	Failing   bool
+	Fallbacks uint64
 }
