@@ -93,7 +93,7 @@ func (r *request) decide(ctx context.Context) (Decision, error) {
 		to := r.end(from)
 		before := sum.Allowed
 		err := r.step(ctx, from, to)
-		r.report(from, to, err)
+		r.report(ctx, from, to, err)
 		switch enforced := r.enforced(from, to); {
 		case err != nil && before && enforced:
 			return Decision{}, errors.Join(err, r.giveBack(ctx, 0, from))
@@ -141,11 +141,9 @@ func (r *request) enforced(from, to int) bool {
 	return false
 }
 
-func (r *request) report(from, to int, err error) {
-	for i := from; i < to; i++ {
-		if l := r.limiters[i]; l.observe != nil {
-			l.Observe(outcome(r.parts[i].Decision, err, r.parts[i].Shadow))
-		}
+func (r *request) report(ctx context.Context, from, to int, err error) {
+	for i, p := range r.parts[from:to] {
+		r.limiters[from+i].report(ctx, p.Key, p.Decision, err, p.Shadow)
 	}
 }
 

@@ -22,6 +22,7 @@ type Limiter struct {
 	bundler                Bundler // the store's, if it has one; else nil
 	texter                 texter  // the store, if it makes the keys of texts; else nil
 	observe                func(limiter, outcome string)
+	refused                func(ctx context.Context, l *Limiter, k Key)
 }
 
 // New makes a limiter on a store of its own. It refuses a Spec with anything
@@ -64,7 +65,7 @@ func (l *Limiter) TakeCost(ctx context.Context, k Key, cost int64) (Decision, er
 		return Decision{Allowed: true}, nil
 	}
 	d, err := l.store.Take(ctx, k, cost)
-	return l.conclude(d, err)
+	return l.conclude(ctx, k, d, err)
 }
 
 // Now reads the clock that TakeAt wants; zero for a limiter whose store has a
@@ -83,7 +84,7 @@ func (l *Limiter) TakeAt(ctx context.Context, at time.Duration, k Key) (Decision
 		return Decision{Allowed: true}, nil
 	}
 	d, err := l.takeAt(ctx, at, k, 1)
-	return l.conclude(d, err)
+	return l.conclude(ctx, k, d, err)
 }
 
 func (l *Limiter) takeAt(ctx context.Context, at time.Duration, k Key, cost int64) (Decision, error) {
@@ -94,11 +95,9 @@ func (l *Limiter) takeAt(ctx context.Context, at time.Duration, k Key, cost int6
 }
 
 // conclude reports a check and takes a shadow's refusal or failure back.
-func (l *Limiter) conclude(d Decision, err error) (Decision, error) {
+func (l *Limiter) conclude(ctx context.Context, k Key, d Decision, err error) (Decision, error) {
 	shadow := l.shadow.Load()
-	if l.observe != nil {
-		l.observe(l.name, outcome(d, err, shadow))
-	}
+	l.report(ctx, k, d, err, shadow)
 	switch {
 	case err == nil && d.Allowed:
 	case shadow:
@@ -107,6 +106,25 @@ func (l *Limiter) conclude(d Decision, err error) (Decision, error) {
 		d.By = l.name
 	}
 	return d, err
+}
+
+// report tells what came of a check.
+func (l *Limiter) report(ctx context.Context, k Key, d Decision, err error, shadow bool) {
+	if l.observe != nil {
+		l.observe(l.name, outcome(d, err, shadow))
+	}
+	if err == nil && !d.Allowed && l.refused != nil {
+		l.refused(ctx, l, k)
+	}
+}
+
+// OnRefusal names who is told of each key that is refused, or would be by a
+// limiter in shadow, with the context of the check: for a log of decisions. It
+// is set before the limiter is used, and must not wait.
+func (l *Limiter) OnRefusal(told func(ctx context.Context, l *Limiter, k Key)) {
+	if l != nil {
+		l.refused = told
+	}
 }
 
 func outcome(d Decision, err error, shadow bool) string {
