@@ -147,6 +147,17 @@ func ProjectsOf(b *db.Batch, userID string) ProjectList {
 	}
 }
 
+// ProjectIDsOf reads the ids of the projects that a user has a role on.
+func ProjectIDsOf(userID string) db.Query[string] {
+	return db.Query[string]{
+		Text: reach + reached, Args: []any{userID, false, true},
+		Scan: func(r db.Row) (id string, err error) {
+			err = r.Scan(&id)
+			return id, err
+		},
+	}
+}
+
 // DomainList is what /v3/auth/domains shows.
 type DomainList struct {
 	Domains *db.Result[resource.Domain]

@@ -10,7 +10,7 @@ const RootDomainID = "<<keystone.domain.root>>"
 // Domain is a project row that acts as a domain.
 type Domain struct {
 	ID, Name    string
-	Description string
+	Description *string
 	Enabled     bool
 	Extra       string
 }
@@ -20,7 +20,7 @@ type Project struct {
 	ID, Name    string
 	DomainID    string // "" for a project that acts as a domain
 	ParentID    string
-	Description string
+	Description *string
 	Enabled     bool
 	IsDomain    bool
 	Extra       string
@@ -32,10 +32,10 @@ const domainCols = `d.id, d.name, d.description, d.enabled, d.extra`
 
 func scanDomain(r db.Row) (Domain, error) {
 	var d Domain
-	var description, extra *string
+	var extra *string
 	var enabled *bool
-	err := r.Scan(&d.ID, &d.Name, &description, &enabled, &extra)
-	d.Description, d.Extra, d.Enabled = deref(description), deref(extra), enabled != nil && *enabled
+	err := r.Scan(&d.ID, &d.Name, &d.Description, &enabled, &extra)
+	d.Extra, d.Enabled = deref(extra), enabled != nil && *enabled
 	return d, err
 }
 
@@ -70,10 +70,10 @@ const projectFrom = ` from project p left join project d on d.id = p.domain_id a
 
 func scanProject(r db.Row) (Project, error) {
 	var p Project
-	var parent, description, extra, domainID, domainName *string
+	var parent, extra, domainID, domainName *string
 	var enabled, domainEnabled *bool
-	err := r.Scan(&p.ID, &p.Name, &p.DomainID, &parent, &description, &enabled, &p.IsDomain, &extra, &domainID, &domainName, &domainEnabled)
-	p.ParentID, p.Description, p.Extra = deref(parent), deref(description), deref(extra)
+	err := r.Scan(&p.ID, &p.Name, &p.DomainID, &parent, &p.Description, &enabled, &p.IsDomain, &extra, &domainID, &domainName, &domainEnabled)
+	p.ParentID, p.Extra = deref(parent), deref(extra)
 	p.Enabled = enabled != nil && *enabled
 	p.Domain = Domain{ID: deref(domainID), Name: deref(domainName), Enabled: domainEnabled != nil && *domainEnabled}
 	if p.DomainID == RootDomainID {

@@ -23,12 +23,12 @@ func each(t *testing.T, f func(s *stand)) {
 	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		s := &stand{T: t, db: d}
 		for _, x := range []resource.Domain{
-			{ID: "a", Name: "A", Enabled: true, Description: "first", Extra: `{"k": 1}`}, {ID: "b", Name: "B"},
+			{ID: "a", Name: "A", Enabled: true, Description: new("first"), Extra: `{"k": 1}`}, {ID: "b", Name: "B"},
 		} {
 			s.must(resource.CreateDomain(t.Context(), d, x))
 		}
 		for _, p := range []resource.Project{
-			{ID: "p", Name: "same", DomainID: "a", Enabled: true, Description: "pd"},
+			{ID: "p", Name: "same", DomainID: "a", Enabled: true, Description: new("pd")},
 			{ID: "q", Name: "same", DomainID: "b", Enabled: true},
 			{ID: "child", Name: "child", DomainID: "a", ParentID: "p"},
 		} {
@@ -58,7 +58,7 @@ func TestProjects(t *testing.T) {
 		s.exec(`insert into project (id, name, domain_id, parent_id, is_domain) values ('nulls', 'n', 'a', 'a', $1)`, false)
 		on := resource.Domain{ID: "a", Name: "A", Enabled: true}
 		off := resource.Domain{ID: "b", Name: "B"}
-		p := resource.Project{ID: "p", Name: "same", DomainID: "a", ParentID: "a", Enabled: true, Description: "pd", Extra: "{}", Domain: on}
+		p := resource.Project{ID: "p", Name: "same", DomainID: "a", ParentID: "a", Enabled: true, Description: new("pd"), Extra: "{}", Domain: on}
 		q := resource.Project{ID: "q", Name: "same", DomainID: "b", ParentID: "b", Enabled: true, Extra: "{}", Domain: off}
 		root := resource.RootDomainID
 		for _, tt := range []struct {
@@ -67,7 +67,7 @@ func TestProjects(t *testing.T) {
 			want []resource.Project
 		}{
 			{"id", resource.ProjectByID("p"), []resource.Project{p}},
-			{"id of a domain", resource.ProjectByID("a"), []resource.Project{{ID: "a", Name: "A", Enabled: true, IsDomain: true, Description: "first", Extra: `{"k": 1}`}}},
+			{"id of a domain", resource.ProjectByID("a"), []resource.Project{{ID: "a", Name: "A", Enabled: true, IsDomain: true, Description: new("first"), Extra: `{"k": 1}`}}},
 			{"id, everything null", resource.ProjectByID("nulls"), []resource.Project{{ID: "nulls", Name: "n", DomainID: "a", ParentID: "a", Domain: on}}},
 			{"id of a child", resource.ProjectByID("child"), []resource.Project{{ID: "child", Name: "child", DomainID: "a", ParentID: "p", Extra: "{}", Domain: on}}},
 			{"id in capitals", resource.ProjectByID("P"), nil},
@@ -94,7 +94,7 @@ func TestProjects(t *testing.T) {
 // TestDomains finds domains alone.
 func TestDomains(t *testing.T) {
 	each(t, func(s *stand) {
-		a := resource.Domain{ID: "a", Name: "A", Enabled: true, Description: "first", Extra: `{"k": 1}`}
+		a := resource.Domain{ID: "a", Name: "A", Enabled: true, Description: new("first"), Extra: `{"k": 1}`}
 		b := resource.Domain{ID: "b", Name: "B", Extra: "{}"}
 		root := resource.RootDomainID
 		for _, tt := range []struct {

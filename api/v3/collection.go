@@ -16,7 +16,7 @@ import (
 // is bounded by [DEFAULT] max_db_limit.
 func (c *Call) hints(config int, names ...string) (hints.Hints, error) {
 	pairs := pairsOf(c.r.URL.RawQuery)
-	h := hints.Hints{Filters: hints.Parse(pairs, names), Limit: config, Limited: config > 0}
+	h := hints.Hints{Filters: hints.Parse(pairs, names), Limit: config, Limited: config > 0, Max: c.maxList}
 	for _, p := range pairs {
 		switch p.Name {
 		case "marker":
@@ -26,7 +26,7 @@ func (c *Call) hints(config int, names ...string) (hints.Hints, error) {
 			if err != nil || n < 0 {
 				return h, invalid("the limit %q is not a whole number of at least 0", p.Value)
 			}
-			h.Limit, h.Limited, h.Asked = min(n, c.maxList), true, true
+			h.Limit, h.Limited = min(n, c.maxList), true
 		}
 	}
 	return h, nil

@@ -222,7 +222,13 @@ func (s shape) schema() pyjson.Object {
 	if s.least > 0 {
 		inner = inner.Set("minProperties", s.least)
 	}
-	outer := member("type", "object", "required", []any{s.key}, "properties", member(s.key, inner))
+	if s.bare {
+		inner = s.fields[0].schema()
+	}
+	outer := member("type", "object", "properties", member(s.key, inner))
+	if !s.optional {
+		outer = outer.Set("required", []any{s.key})
+	}
 	if s.alone {
 		outer = outer.Set("additionalProperties", false)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/health"
+	"github.com/keystone-go/keystone-go/resource"
 )
 
 // Resources are what the rows work on. The zero value will do to list them.
@@ -18,8 +19,11 @@ type Resources struct {
 	Users    identity.Users
 	Regions  catalog.Regions
 	Services catalog.Services
-	Health   *health.Checks
-	Now      func() time.Time
+	Projects resource.Projects
+	// DefaultDomain is [identity] default_domain_id.
+	DefaultDomain string
+	Health        *health.Checks
+	Now           func() time.Time
 }
 
 // Table is every row that is served, without the HEAD of each GET.
@@ -32,5 +36,8 @@ func Table(r Resources) []Route {
 		users{r.Users, r.Auth}.routes(),
 		regions{r.Regions}.routes(),
 		services{r.Services}.routes(),
+		domains{r.Projects}.routes(),
+		projects{r.Projects, r.DefaultDomain}.routes(),
+		projectTags{projects{r.Projects, r.DefaultDomain}}.routes(),
 	)
 }

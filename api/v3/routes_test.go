@@ -141,7 +141,14 @@ func TestRoutesAreInTheHomeDocument(t *testing.T) {
 		}
 		res := home.Resources["https://docs.openstack.org/api/openstack-identity/3/rel/"+r.Rel]
 		path := strings.TrimPrefix(r.Path, "/v3")
-		if res["href"] != path && res["href-template"] != path {
+		template, _ := res["href-template"].(string)
+		// Python registers the tags of a project and one of them under one name:
+		// the document keeps the latter.
+		if r.Rel == "project_tags" {
+			template, _, _ = strings.Cut(template, "/{value}")
+			path = strings.TrimSuffix(path, "/{value}")
+		}
+		if res["href"] != path && template != path {
 			t.Errorf("%s: relation %s is %v", key, r.Rel, res)
 		}
 	}

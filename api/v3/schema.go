@@ -83,17 +83,27 @@ type shape struct {
 	least int
 	// strict refuses members that are not in fields.
 	strict bool
+	// optional lets the key be missing.
+	optional bool
+	// bare has no object under the key, but a value of its one field.
+	bare bool
 }
 
 // check is a Route's Check for the body (keystone/api/validation). Only the
 // status is Python's, its words are jsonschema's own.
 func (s shape) check(c *Call) error {
 	v, found := c.JSON().Get(s.key)
+	if s.alone && len(c.JSON()) > 1 || !found && s.optional && len(c.JSON()) > 0 && s.alone {
+		return invalid("additional properties are not allowed beside %q", s.key)
+	}
+	if !found && s.optional {
+		return nil
+	}
 	if !found {
 		return invalid("%q is a required property", s.key)
 	}
-	if s.alone && len(c.JSON()) > 1 {
-		return invalid("additional properties are not allowed beside %q", s.key)
+	if s.bare {
+		return s.fields[0].check(v)
 	}
 	o, isObject := v.(pyjson.Object)
 	if !isObject {

@@ -4,10 +4,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/internal/cascade"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/resource"
 )
 
 // step is one call of a script, in which each depends on those before it. {ID}
@@ -45,5 +48,9 @@ func script(t *testing.T, st *stand, steps []step) {
 
 // resources are all there are, on a database.
 func resources(d db.DB) v3.Resources {
-	return v3.Resources{DB: d, Regions: catalog.Regions{DB: d}, Services: catalog.Services{DB: d}}
+	return v3.Resources{
+		DB: d, DefaultDomain: "default",
+		Regions: catalog.Regions{DB: d}, Services: catalog.Services{DB: d},
+		Projects: resource.Projects{DB: d, MaxDepth: 5, FederatedDomain: "Federated", Revoker: cascade.Revoker{Keep: time.Hour, Now: time.Now}},
+	}
 }

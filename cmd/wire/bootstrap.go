@@ -81,7 +81,7 @@ func (b *bootstrap) defaultDomain() error {
 		return nil
 	}
 	if err := resource.CreateDomain(b.ctx, b.db, resource.Domain{
-		ID: b.domain, Name: "Default", Description: "The default domain", Enabled: true,
+		ID: b.domain, Name: "Default", Description: new("The default domain"), Enabled: true,
 	}); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/resource"
 )
 
 // resources are what the rows of the API work on.
@@ -13,5 +14,18 @@ func (b *builder) resources() v3.Resources {
 		Health: b.checks, Now: b.Now, DB: d, Auth: b.app.Auth, Users: b.app.Users,
 		Regions:  catalog.Regions{DB: d, Limit: ofCatalog},
 		Services: catalog.Services{DB: d, Limit: ofCatalog},
+		Projects: b.projects(), DefaultDomain: b.cfg.Identity.DefaultDomainID,
+	}
+}
+
+func (b *builder) projects() resource.Projects {
+	deepest := b.cfg.Default.MaxProjectTreeDepth
+	if b.cfg.UnifiedLimit.EnforcementModel == "strict_two_level" {
+		deepest = min(deepest, 2) // what the model can enforce
+	}
+	return resource.Projects{
+		DB: b.app.DB, Limit: listLimit(b.cfg.Resource.ListLimit, b.cfg.Default.ListLimit), MaxDepth: deepest,
+		SafeProjectNames: b.cfg.Resource.ProjectNameURLSafe != "off", SafeDomainNames: b.cfg.Resource.DomainNameURLSafe != "off",
+		FederatedDomain: b.cfg.Federation.FederatedDomainName, Revoker: b.app.Users.Revoker,
 	}
 }

@@ -29,7 +29,7 @@ func SetupProject(ctx context.Context, d db.DB, say Say, name, id, domain string
 	}
 	err = resource.CreateProject(ctx, d, resource.Project{
 		ID: id, Name: name, DomainID: domain, Enabled: true,
-		Description: "Bootstrap project for initializing the cloud.",
+		Description: new("Bootstrap project for initializing the cloud."),
 	})
 	if err == nil {
 		say("Created project %s", name)

@@ -31,8 +31,9 @@ type Hints struct {
 	// Limit bounds the list, where Limited; it may be 0.
 	Limit   int
 	Limited bool
-	// Asked is set when the request itself has a limit.
-	Asked bool
+	// Max bounds a paged list that has no other limit, without telling: 0 does
+	// not.
+	Max int
 }
 
 // Parse reads the pairs of a query, in their order: the exact filters among

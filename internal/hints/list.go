@@ -51,8 +51,11 @@ func (s Source[T]) Query(h Hints) (db.Query[T], Page[T]) {
 		if h.Marker != nil {
 			w.And(s.ID+` > ?`, *h.Marker)
 		}
-		if h.Limited {
+		switch {
+		case h.Limited:
 			order += ` limit ` + w.Arg(h.Limit)
+		case h.Max > 0:
+			order += ` limit ` + w.Arg(h.Max)
 		}
 	} else if h.Limited && len(p.Rest) == 0 {
 		// One more than the limit, to know whether there are more. With filters

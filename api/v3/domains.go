@@ -1,0 +1,119 @@
+package v3
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+	"github.com/keystone-go/keystone-go/internal/uuid"
+	"github.com/keystone-go/keystone-go/policy"
+	"github.com/keystone-go/keystone-go/ratelimit"
+	"github.com/keystone-go/keystone-go/resource"
+)
+
+// domains serves /v3/domains (keystone/api/domains.py).
+type domains struct{ resource.Projects }
+
+func (h domains) routes() []Route {
+	const all, one = "/v3/domains", "/v3/domains/{domain_id}"
+	return []Route{
+		{Method: "GET", Path: all, Rule: "identity:list_domains", Query: &domainQuery, Target: ownDomainID, Do: h.list, Limit: ratelimit.ClassToken, Rel: "domains", Summary: "List domains"},
+		{Method: "POST", Path: all, Rule: "identity:create_domain", Body: &newDomain, Do: h.create, Limit: ratelimit.ClassToken, Rel: "domains", Summary: "Create a domain", Audited: "domain"},
+		{Method: "GET", Path: one, Rule: "identity:get_domain", Target: h.target, Do: h.get, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Show a domain"},
+		{Method: "PATCH", Path: one, Rule: "identity:update_domain", Body: &changedDomain, Do: h.update, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Change a domain", Audited: "domain"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_domain", Do: h.delete, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Delete a disabled domain with all that it owns", Audited: "domain"},
+	}
+}
+
+// Schemas of keystone/resource/schema.py.
+var (
+	hexID     = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	newDomain = shape{key: "domain", alone: true, fields: []field{
+		{name: "name", required: true, min: 1, max: 64, pattern: notBlank},
+		{name: "explicit_domain_id", min: 1, max: 64, pattern: idText},
+		{name: "description", nullable: true, max: 255},
+		{name: "enabled", kind: loose}, tagList, immutableField,
+	}}
+	changedDomain = shape{key: "domain", alone: true, least: 1, fields: []field{
+		{name: "name", min: 1, max: 64, pattern: notBlank},
+		{name: "description", nullable: true, max: 255},
+		{name: "enabled", kind: loose}, tagList, immutableField,
+	}}
+	domainQuery = query{fields: []field{{name: "enabled", kind: loose}, {name: "name", max: 64}}}
+)
+
+// ownDomainID lets a rule look at the domain of a token for one.
+func ownDomainID(c *Call) (policy.Target, error) {
+	if c.Caller.Domain == nil {
+		return nil, nil
+	}
+	return policy.Target{"target.domain.id": c.Caller.Domain.ID}, nil
+}
+
+func (h domains) target(c *Call) (policy.Target, error) {
+	r, err := h.GetDomain(c.Ctx(), c.Param("domain_id"))
+	if err != nil {
+		return nil, err
+	}
+	c.Object = r
+	t := policy.Target{}
+	t.AddObject("target.domain", domainRecordView(c, r))
+	return t, nil
+}
+
+func (h domains) list(c *Call) (Reply, error) {
+	f := resource.Filter{Domains: true}
+	if d := c.Caller.Domain; d != nil {
+		f.DomainID = d.ID
+	}
+	read := func(ctx context.Context, q hints.Hints) (hints.Page[resource.Record], error) {
+		return h.List(ctx, q, f)
+	}
+	return lists[resource.Record]{key: "domains", filters: []string{"name", "enabled"}, limit: h.Limit, read: read, view: domainRecordView}.answer(c)
+}
+
+func (h domains) get(c *Call) (Reply, error) {
+	return ok("domain", domainRecordView(c, c.Object.(resource.Record))), nil
+}
+
+func (h domains) create(c *Call) (Reply, error) {
+	body := c.sent("domain")
+	n := resource.New{ID: uuid.Hex(), IsDomain: true}
+	if id, given := body.String("explicit_domain_id"); given {
+		if !hexID.MatchString(id) {
+			return Reply{}, fault.New(fault.BadRequest, "Domain ID does not conform to required UUID format.")
+		}
+		n.ID = id
+	}
+	n.Change = projectChange(normalized(body))
+	r, err := h.Create(c.Ctx(), n)
+	if err != nil {
+		return Reply{}, err
+	}
+	return created("domain", domainRecordView(c, r)), nil
+}
+
+func (h domains) update(c *Call) (Reply, error) {
+	before, err := h.GetDomain(c.Ctx(), c.Param("domain_id"))
+	if err != nil {
+		return Reply{}, err
+	}
+	r, err := h.Update(c.Ctx(), before.ID, projectChange(c.sent("domain")))
+	if err != nil {
+		return Reply{}, err
+	}
+	return ok("domain", domainRecordView(c, r)), nil
+}
+
+func (h domains) delete(c *Call) (Reply, error) {
+	if err := h.DeleteDomain(c.Ctx(), c.Param("domain_id")); err != nil {
+		return Reply{}, err
+	}
+	return noContent(), nil
+}
+
+func domainRecordView(c *Call, r resource.Record) pyjson.Object {
+	return domainView(c, r.AsDomain(), r.Tags, r.Options)
+}

@@ -1,0 +1,217 @@
+package v3
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+	"github.com/keystone-go/keystone-go/internal/uuid"
+	"github.com/keystone-go/keystone-go/policy"
+	"github.com/keystone-go/keystone-go/ratelimit"
+	"github.com/keystone-go/keystone-go/resource"
+)
+
+// projects serves /v3/projects (keystone/api/projects.py).
+type projects struct {
+	resource.Projects
+	defaultDomain string // [identity] default_domain_id
+}
+
+func (h projects) routes() []Route {
+	const all, one = "/v3/projects", "/v3/projects/{project_id}"
+	return []Route{
+		{Method: "GET", Path: all, Rule: "identity:list_projects", Query: &projectQuery, Target: ownDomain, Do: h.list, Limit: ratelimit.ClassToken, Rel: "projects", Summary: "List projects"},
+		{Method: "POST", Path: all, Rule: "identity:create_project", Body: &newProject, Target: sentProject, Do: h.create, Limit: ratelimit.ClassToken, Rel: "projects", Summary: "Create a project", Audited: "project"},
+		{Method: "GET", Path: one, Rule: "identity:get_project", Target: h.target, Do: h.get, Limit: ratelimit.ClassToken, Rel: "project", Summary: "Show a project"},
+		{Method: "PATCH", Path: one, Rule: "identity:update_project", Body: &changedProject, Target: h.target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "project", Summary: "Change a project", Audited: "project"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_project", Target: h.target, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "project", Summary: "Delete a project", Audited: "project"},
+	}
+}
+
+// Schemas of keystone/resource/schema.py.
+var (
+	notBlank = regexp.MustCompile(`\S`)
+	idText   = regexp.MustCompile(`^[a-zA-Z0-9-]+$`)
+	// uuidText is what oslo takes for a UUID.
+	uuidText = regexp.MustCompile(`(?i)^(urn:)?(uuid:)?\{?[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\}?$`)
+	tagText  = regexp.MustCompile(`^[^,/]*$`)
+
+	tagList        = field{name: "tags", kind: array, max: 80, unique: true, fields: []field{{name: "tag", min: 1, max: 255, pattern: tagText}}}
+	immutableField = field{name: "options", kind: object, strict: true, fields: []field{{name: "immutable", kind: boolean, nullable: true}}}
+
+	newProject = shape{key: "project", alone: true, fields: []field{
+		{name: "name", required: true, min: 1, max: 64, pattern: notBlank},
+		{name: "description", nullable: true},
+		{name: "domain_id", nullable: true, min: 1, max: 64, pattern: idText},
+		{name: "parent_id", nullable: true, min: 1, max: 64, pattern: idText},
+		{name: "enabled", kind: loose}, {name: "is_domain", kind: loose}, tagList, immutableField,
+	}}
+	changedProject = shape{key: "project", alone: true, optional: true, fields: []field{
+		{name: "name", min: 1, max: 64, pattern: notBlank},
+		{name: "description", nullable: true},
+		{name: "enabled", kind: loose}, tagList, immutableField,
+	}}
+	projectQuery = query{fields: []field{
+		{name: "domain_id", min: 1, max: 64, pattern: idText},
+		{name: "enabled", kind: loose},
+		{name: "name", max: 64},
+		{name: "parent_id", pattern: uuidText},
+		{name: "is_domain", kind: loose},
+		{name: "tags"}, {name: "tags-any"}, {name: "not-tags"}, {name: "not-tags-any"},
+	}}
+	projectFilters = []string{"domain_id", "enabled", "name", "parent_id", "is_domain"}
+)
+
+// ownDomain lets a rule look at the domain of a token for one.
+func ownDomain(c *Call) (policy.Target, error) {
+	if c.Caller.Domain == nil {
+		return nil, nil
+	}
+	return policy.Target{"target.domain_id": c.Caller.Domain.ID}, nil
+}
+
+// sentProject lets the rule look at the project that is to be made.
+func sentProject(c *Call) (policy.Target, error) {
+	t := policy.Target{}
+	t.AddObject("target.project", c.sent("project"))
+	return t, nil
+}
+
+// target loads the project that the rule looks at.
+func (h projects) target(c *Call) (policy.Target, error) {
+	r, err := h.Get(c.Ctx(), c.Param("project_id"))
+	if err != nil {
+		return nil, err
+	}
+	c.Object = r
+	t := policy.Target{}
+	t.AddObject("target.project", recordView(c, r))
+	return t, nil
+}
+
+func (h projects) list(c *Call) (Reply, error) {
+	f := resource.Filter{Tags: tagFilter(c)}
+	if d := c.Caller.Domain; d != nil {
+		f.DomainID = d.ID
+	}
+	read := func(ctx context.Context, q hints.Hints) (hints.Page[resource.Record], error) {
+		if _, asked := c.query["is_domain"]; !asked {
+			q.Filters = append(q.Filters, hints.Filter{Name: "is_domain", Op: "equals", Value: "0"})
+		}
+		return h.List(ctx, q, f)
+	}
+	return lists[resource.Record]{key: "projects", filters: projectFilters, limit: h.Limit, read: read, view: recordView}.answer(c)
+}
+
+func (h projects) get(c *Call) (Reply, error) {
+	r := c.Object.(resource.Record)
+	tree, err := h.tree(c, r)
+	if err != nil {
+		return Reply{}, err
+	}
+	return ok("project", append(recordView(c, r), tree...)), nil
+}
+
+func (h projects) create(c *Call) (Reply, error) {
+	body := c.sent("project")
+	n := resource.New{ID: uuid.Hex(), IsDomain: flag(body, "is_domain", false)}
+	n.DomainID, _ = body.String("domain_id")
+	n.ParentID, _ = body.String("parent_id")
+	if n.DomainID == "" && !n.IsDomain {
+		n.DomainID = c.homeDomain(h.defaultDomain)
+	}
+	if n.ParentID == "" {
+		n.ParentID = n.DomainID
+	}
+	n.Change = projectChange(normalized(body))
+	r, err := h.Create(c.Ctx(), n)
+	if err != nil {
+		return Reply{}, err
+	}
+	return created("project", recordView(c, r)), nil
+}
+
+// homeDomain is where a request makes things that names no domain: that of a
+// token for one, else the default domain.
+func (c *Call) homeDomain(usual string) string {
+	if d := c.Caller.Domain; d != nil {
+		return d.ID
+	}
+	return usual
+}
+
+func (h projects) update(c *Call) (Reply, error) {
+	before, body := c.Object.(resource.Record), c.sent("project")
+	if err := samePlace(body, before); err != nil {
+		return Reply{}, err
+	}
+	r, err := h.Update(c.Ctx(), before.ID, projectChange(body))
+	if err != nil {
+		return Reply{}, err
+	}
+	view := recordView(c, r)
+	return ok("project", view.Set("extra", extraView(r.Extra))), nil
+}
+
+// samePlace refuses an update that would put a project elsewhere.
+func samePlace(body pyjson.Object, p resource.Record) error {
+	if err := sameID(body, p.ID); err != nil {
+		return err
+	}
+	if v, given := body.Get("domain_id"); given && v != orNull(p.DomainID) {
+		return fault.New(fault.BadRequest, "Cannot change Domain ID")
+	}
+	if v, given := body.Get("parent_id"); given && v != orNull(p.ParentID) {
+		return fault.New(fault.Forbidden, "Update of `parent_id` is not allowed.")
+	}
+	if v := optionalFlag(body, "is_domain"); v != nil && *v != p.IsDomain {
+		return fault.New(fault.BadRequest, "Update of `is_domain` is not allowed.")
+	}
+	return nil
+}
+
+func (h projects) delete(c *Call) (Reply, error) {
+	if err := h.Delete(c.Ctx(), c.Param("project_id")); err != nil {
+		return Reply{}, err
+	}
+	return noContent(), nil
+}
+
+// projectChange reads what a body sets of a project or a domain.
+func projectChange(body pyjson.Object) resource.Change {
+	ch := resource.Change{Name: optional(body, "name"), Enabled: optionalFlag(body, "enabled"), More: len(body) > 1}
+	if _, given := body.Get("description"); given {
+		text := optional(body, "description")
+		ch.Description = &text
+	}
+	if v, given := body.Get("tags"); given {
+		names := texts(v)
+		ch.Tags = &names
+	}
+	if options, given := body.Object("options"); given {
+		if _, set := options.Get("immutable"); set {
+			v := optionalFlag(options, "immutable")
+			ch.Immutable = &v
+		}
+	}
+	ch.Extra = body.Without("id", "name", "domain_id", "parent_id", "is_domain", "enabled", "description", "tags", "options", "links", "explicit_domain_id")
+	return ch
+}
+
+// texts are the strings of a list.
+func texts(v any) []string {
+	items, _ := v.([]any)
+	out := make([]string, 0, len(items))
+	for _, x := range items {
+		if s, isText := x.(string); isText {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func recordView(c *Call, r resource.Record) pyjson.Object {
+	return projectView(c, r.Project, r.Tags, r.Options)
+}

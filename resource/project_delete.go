@@ -1,0 +1,99 @@
+package resource
+
+import (
+	"context"
+	"errors"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
+)
+
+// Delete removes a project, which must have none below it, or a domain, which
+// must be disabled and takes all with it that it owns; 404 when there is none
+// (keystone/resource/core.py delete_project).
+func (p Projects) Delete(ctx context.Context, id string) error {
+	return wrap(p.delete(ctx, id, false), "delete project", id)
+}
+
+// DeleteDomain is Delete for domains alone: 404 for a project.
+func (p Projects) DeleteDomain(ctx context.Context, id string) error {
+	return wrap(p.delete(ctx, id, true), "delete domain", id)
+}
+
+func (p Projects) delete(ctx context.Context, id string, domain bool) error {
+	leaf := fault.New(fault.Forbidden, "Cannot delete the project %s since it is not a leaf in the hierarchy. Use the cascade option if you want to delete a whole subtree.", id)
+	err := p.DB.Tx(ctx, func(c db.Conn) error {
+		if err := hold(ctx, c, id); err != nil {
+			return err
+		}
+		r, err := readRecord(ctx, c, id)
+		switch {
+		case domain && (fault.Is(err, fault.NotFound) || err == nil && !r.IsDomain):
+			return fault.NoSuch("domain", id)
+		case err != nil:
+			return err
+		case r.IsDomain:
+			return p.deleteDomain(ctx, c, r)
+		}
+		if err := mayGo(r, "project"); err != nil {
+			return err
+		}
+		tree, err := subtree(ctx, c, id)
+		if err != nil {
+			return err
+		}
+		if len(tree) > 0 {
+			return leaf
+		}
+		return p.remove(ctx, c, id)
+	})
+	if errors.Is(err, db.ErrReference) {
+		// A project was made below it in between.
+		return leaf
+	}
+	return err
+}
+
+func mayGo(r Record, kind string) error {
+	if r.Immutable() {
+		return fault.New(fault.Forbidden, "Unable to delete immutable %s resource: `%s. Set resource option \"immutable\" to false first.", kind, r.ID)
+	}
+	return nil
+}
+
+func (p Projects) deleteDomain(ctx context.Context, c db.Conn, r Record) error {
+	if err := mayGo(r, "domain"); err != nil {
+		return err
+	}
+	if r.Enabled {
+		return fault.New(fault.Forbidden, "Cannot delete a domain that is enabled, please disable it first.")
+	}
+	tree, err := subtree(ctx, c, r.ID)
+	if err != nil {
+		return err
+	}
+	for i := len(tree) - 1; i >= 0; i-- {
+		if err := mayGo(tree[i], "project"); err != nil {
+			return err
+		}
+		if err := p.remove(ctx, c, tree[i].ID); err != nil {
+			return err
+		}
+	}
+	if err := p.Revoker.DomainDeleted(ctx, c, r.ID); err != nil {
+		return err
+	}
+	return p.remove(ctx, c, r.ID)
+}
+
+// remove takes a project's row and what hangs on it.
+func (p Projects) remove(ctx context.Context, c db.Conn, id string) error {
+	var b db.Batch
+	b.Exec(`delete from project_tag where project_id = $1`, id)
+	b.Exec(`delete from project_option where project_id = $1`, id)
+	b.Exec(`delete from project where id = $1`, id)
+	if err := c.Send(ctx, &b); err != nil {
+		return err
+	}
+	return p.Revoker.ProjectDeleted(ctx, c, id)
+}
