@@ -12,13 +12,14 @@ import (
 type Proxy struct {
 	Addr string
 
-	to     string
 	delay  atomic.Int64 // of answers, in nanoseconds
 	lost   atomic.Bool
+	cut    atomic.Bool
 	trips  atomic.Int64
 	listen net.Listener
 
 	mu    sync.Mutex
+	to    string
 	conns []net.Conn
 	all   sync.WaitGroup
 }
@@ -46,6 +47,17 @@ func (p *Proxy) Delay(d time.Duration) { p.delay.Store(int64(d)) }
 // Lose keeps answers from clients: requests arrive and are carried out.
 func (p *Proxy) Lose(yes bool) { p.lost.Store(yes) }
 
+// CutNext ends the connection on which the next answer comes, instead of passing
+// it on.
+func (p *Proxy) CutNext() { p.cut.Store(true) }
+
+// To leads new connections to another server.
+func (p *Proxy) To(addr string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.to = addr
+}
+
 // Trips counts how often clients sent something: one a round trip, as long as
 // what is sent fits one packet.
 func (p *Proxy) Trips() int64 { return p.trips.Load() }
@@ -66,7 +78,10 @@ func (p *Proxy) serve() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", p.to)
+		p.mu.Lock()
+		to := p.to
+		p.mu.Unlock()
+		server, err := net.Dial("tcp", to)
 		if err != nil {
 			_ = client.Close()
 			continue
@@ -78,6 +93,9 @@ func (p *Proxy) serve() {
 		p.all.Go(func() {
 			p.pass(server, client, func() bool {
 				time.Sleep(time.Duration(p.delay.Load()))
+				if p.cut.CompareAndSwap(true, false) {
+					_, _ = client.Close(), server.Close()
+				}
 				return !p.lost.Load()
 			})
 		})

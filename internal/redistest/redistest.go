@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,9 +51,7 @@ func start(t testing.TB, port string, args ...string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{Addr: net.JoinHostPort("127.0.0.1", port), t: t, dir: dir, args: append([]string{
-		"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no", "--protected-mode", "no",
-	}, args...)}
+	s := &Server{Addr: net.JoinHostPort("127.0.0.1", port), t: t, dir: dir, args: arguments(port, dir, args)}
 	end, err := guard(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +62,19 @@ func start(t testing.TB, port string, args ...string) *Server {
 	})
 	s.Restart()
 	return s
+}
+
+// arguments has a file of settings first, if there is one.
+func arguments(port, dir string, args []string) []string {
+	var all []string
+	if len(args) > 0 && args[0][0] == '/' {
+		all, args = append(all, args[0]), args[1:]
+	}
+	all = append(all, "--port", port, "--bind", "127.0.0.1", "--dir", dir, "--protected-mode", "no")
+	if !slices.Contains(args, "--sentinel") {
+		all = append(all, "--save", "", "--appendonly", "no")
+	}
+	return append(all, args...)
 }
 
 // Restart starts a server that was killed again, empty and at its old address.

@@ -73,3 +73,33 @@ func answer(r *bufio.Reader) (any, error) {
 	}
 	return all, nil
 }
+
+// Monitor gives the server's feed of commands, those of scripts included, until
+// the test ends. What comes after the call is in it.
+func (s *Server) Monitor() <-chan string {
+	s.t.Helper()
+	c, err := net.DialTimeout("tcp", s.Addr, 5*time.Second)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r := bufio.NewReader(c)
+	if _, err := io.WriteString(c, "MONITOR\r\n"); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := r.ReadString('\n'); err != nil {
+		s.t.Fatal(err)
+	}
+	feed := make(chan string, 10_000)
+	s.t.Cleanup(func() { _ = c.Close() })
+	go func() {
+		defer close(feed)
+		for {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return
+			}
+			feed <- line
+		}
+	}()
+	return feed
+}

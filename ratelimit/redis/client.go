@@ -92,13 +92,16 @@ func (c Config) connect(t target) (goredis.UniversalClient, error) {
 // Close ends the connections. The stores fail from then on.
 func (c *Client) Close() { _ = c.server.Close() }
 
-// Open tells whether the breaker is open: the server is taken to be away.
+// Broken tells whether the breaker is open: the server is taken to be away.
 func (c *Client) Broken() bool { return c.breaker.open() }
 
 // Ping asks the server for a sign of life, and tells the breaker.
 func (c *Client) Ping(ctx context.Context) error {
 	return c.ask(ctx, func(ctx context.Context) error { return c.server.Ping(ctx).Err() })
 }
+
+// unreadable begins the script's own error, for a state that it did not write.
+const unreadable = "STATE unreadable"
 
 // ask runs f within the budget, if the breaker lets it.
 func (c *Client) ask(ctx context.Context, f func(context.Context) error) error {
@@ -115,6 +118,10 @@ func (c *Client) ask(ctx context.Context, f func(context.Context) error) error {
 	case ctx.Err() != nil:
 		leave.end(unknown)
 		return ctx.Err()
+	case goredis.HasErrorPrefix(err, unreadable):
+		// One key is spoilt; the server is well, and others must not pay.
+		leave.end(worked)
+		return fmt.Errorf("redis: %w", err)
 	default:
 		leave.end(broke)
 		return fmt.Errorf("redis: %w", err)

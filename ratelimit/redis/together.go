@@ -21,8 +21,14 @@ func (c *Client) TakeTogether(ctx context.Context, _ time.Duration, parts []rate
 	if c.knownDenied(parts) {
 		return nil
 	}
-	return c.each(parts, func(group []ratelimit.Part) (bool, error) { return c.takeGroup(ctx, group) },
+	err := c.each(parts, func(group []ratelimit.Part) (bool, error) { return c.takeGroup(ctx, group) },
 		func(charged []ratelimit.Part) { c.giveBack(ctx, charged) })
+	if err != nil {
+		for i := range parts {
+			parts[i].Decision = ratelimit.Decision{}
+		}
+	}
+	return err
 }
 
 // knownDenied fills the decisions if a part is refused by what is remembered. A
