@@ -34,7 +34,8 @@ type State struct {
 // numbers, so nothing is ever rounded but the answers.
 type Meter struct {
 	rate, period, burst int64
-	limit               int64 // burst × period: the most that may be owed
+	limit               int64         // burst × period: the most that may be owed
+	window              time.Duration // of a counter; zero for GCRA
 }
 
 // NewMeter returns the meter of a quota, or the error of Quota.Check.
@@ -57,6 +58,9 @@ func NewMeter(q Quota) (Meter, error) {
 func (m *Meter) Take(s *State, at time.Duration, cost int64) (Decision, error) {
 	if cost < 0 || cost > m.burst {
 		return Decision{}, ErrCost
+	}
+	if m.window > 0 {
+		return m.takeCount(s, at, cost), nil
 	}
 	debt := m.Owed(*s, at)
 	need, room := cost*m.period, m.limit-debt
@@ -83,14 +87,22 @@ func (m *Meter) Refund(s *State, at time.Duration, n int64) error {
 	if n < 0 {
 		return ErrCost
 	}
+	if m.window > 0 {
+		m.refundCount(s, at, n)
+		return nil
+	}
 	debt := m.Owed(*s, at)
 	s.Debt, s.Last = debt-min(debt, min(n, m.burst)*m.period), max(s.Last, at)
 	return nil
 }
 
-// Owed is what is left of a state's debt at a clock reading. A state on which
-// nothing is owed may be forgotten without changing any later decision.
+// Owed is what is left of a state's debt at a clock reading, in units × period,
+// or × window for a counter. A state on which nothing is owed may be forgotten
+// without changing any later decision.
 func (m *Meter) Owed(s State, at time.Duration) int64 {
+	if m.window > 0 {
+		return m.used(m.counts(s, at))
+	}
 	if at <= s.Last {
 		return s.Debt
 	}
@@ -101,9 +113,37 @@ func (m *Meter) Owed(s State, at time.Duration) int64 {
 	return s.Debt - int64(paid)
 }
 
-// Repaid is how long a debt takes to be paid back, rounded up.
+// Repaid is how long a debt takes to be paid back by GCRA, rounded up.
 func (m *Meter) Repaid(debt int64) time.Duration {
 	return time.Duration(ceilDiv(debt, m.rate))
+}
+
+// Left is the time until nothing is owed.
+func (m *Meter) Left(s State, at time.Duration) time.Duration {
+	if m.window > 0 {
+		return m.countReset(m.counts(s, at))
+	}
+	return m.Repaid(m.Owed(s, at))
+}
+
+// Units is how many units are owed, rounded up.
+func (m *Meter) Units(s State, at time.Duration) int64 {
+	return ceilDiv(m.Owed(s, at), m.period)
+}
+
+// Convert gives the state that owes as many units by another meter: rounded up,
+// at most its burst. Between counters of one window nothing is lost of when the
+// units were taken; else they count as taken at the reading.
+func (m *Meter) Convert(s State, at time.Duration, to *Meter) State {
+	if m.window > 0 || to.window > 0 {
+		return m.convertCount(s, at, to)
+	}
+	hi, lo := bits.Mul64(uint64(m.Owed(s, at)), uint64(to.period))
+	debt, rest := bits.Div64(hi, lo, uint64(m.period))
+	if rest > 0 {
+		debt++
+	}
+	return State{max(s.Last, at), min(int64(debt), to.limit)}
 }
 
 // ceilDiv divides a number that is not negative and rounds up; adding b-1

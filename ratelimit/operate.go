@@ -59,7 +59,7 @@ func (l *Limiter) Requota(ctx context.Context, q Quota) error {
 	if l == nil || q == l.Quota() {
 		return nil
 	}
-	if err := q.Check(); err != nil {
+	if _, err := (Spec{Algorithm: l.algorithm}).Meter(q); err != nil {
 		return err
 	}
 	r, ok := l.store.(requoter)

@@ -39,8 +39,8 @@ func (q Quota) Check() error {
 	return nil
 }
 
-// FullAfter is how long a spent quota takes to come back whole, rounded up to
-// the nanosecond. The quota must pass Check.
+// FullAfter is how long a spent quota takes to come back whole by GCRA, rounded
+// up to the nanosecond. The quota must pass Check.
 func (q Quota) FullAfter() time.Duration {
 	return time.Duration(ceilDiv(q.Burst*int64(q.Period), q.Rate))
 }

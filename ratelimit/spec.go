@@ -93,7 +93,7 @@ func (s Spec) withDefaults() (Spec, error) {
 	s.Algorithm = orElse(s.Algorithm, GCRA)
 	s.Mode = orElse(s.Mode, Enforce)
 	s.Overflow = orElse(s.Overflow, Evict)
-	if err := s.Quota.Check(); err != nil {
+	if _, err := s.Meter(s.Quota); err != nil {
 		return s, err
 	}
 	switch {
@@ -107,6 +107,15 @@ func (s Spec) withDefaults() (Spec, error) {
 		return s, fmt.Errorf("no such overflow: %s", s.Overflow)
 	}
 	return s, nil
+}
+
+// Meter is the arithmetic of the spec's algorithm for a quota: GCRA, or the
+// counter of a sliding window.
+func (s Spec) Meter(q Quota) (Meter, error) {
+	if s.Algorithm == SlidingWindow {
+		return NewCounter(q)
+	}
+	return NewMeter(q)
 }
 
 func orElse[T ~string](v, usual T) T {

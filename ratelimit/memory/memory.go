@@ -37,7 +37,7 @@ type Store struct {
 // New makes a store of at most spec.MaxEntries keys and starts its sweeper,
 // which Close ends. It refuses a quota out of bounds and a capacity below 1.
 func New(spec ratelimit.Spec) (*Store, error) {
-	meter, err := ratelimit.NewMeter(spec.Quota)
+	meter, err := spec.Meter(spec.Quota)
 	if err != nil {
 		return nil, err
 	}
