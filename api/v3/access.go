@@ -13,11 +13,13 @@ import (
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/internal/olog"
 	"github.com/keystone-go/keystone-go/internal/trace"
+	"github.com/keystone-go/keystone-go/ratelimit/clientaddr"
 )
 
 // visit is what the server itself remembers about a request, routed or not.
 type visit struct {
 	addr  netip.Addr
+	how   clientaddr.How
 	base  string
 	route string // template, "" for none
 	gone  bool   // the client hung up before its answer

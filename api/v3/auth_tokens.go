@@ -37,6 +37,7 @@ func (h authTokens) post(c *Call) (Reply, error) {
 		return Reply{}, err
 	}
 	c.identify(id)
+	c.Issued = id
 	return tokenReply(http.StatusCreated, id), nil
 }
 

@@ -25,6 +25,12 @@ type Call struct {
 	SubjectErr error
 	// Addr is the client's address, for limits, audit and logs alike.
 	Addr netip.Addr
+	// Unlimited is set where no limit by address counts the client, since his
+	// network is exempt.
+	Unlimited bool
+	// Issued is who is given a token by the answer, for the limit of the tokens
+	// of one principal.
+	Issued *auth.Identity
 	// Object is what Target loaded for Do.
 	Object any
 
@@ -36,7 +42,8 @@ type Call struct {
 	body    pyjson.Object
 	query   url.Values
 	maxList int
-	charged bool // the limit by address is paid
+	plan    *plan
+	bill    bill
 	looked  bool // ours is known
 	ours    bool
 }

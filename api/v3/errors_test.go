@@ -91,7 +91,7 @@ func TestNewRefuses(t *testing.T) {
 		"method":                  func(r *v3.Route) { r.Method = "" },
 		"path":                    func(r *v3.Route) { r.Path = "x" },
 		"do":                      func(r *v3.Route) { r.Do = nil },
-		"limit":                   func(r *v3.Route) { r.Limit = "" },
+		"limit":                   func(r *v3.Route) { r.Limit = "none" },
 		"rule":                    func(r *v3.Route) { r.Rule = v3.Open },
 		"exempt without a reason": func(r *v3.Route) { r.Rule, r.Limit = v3.Open, ratelimit.ClassExempt },
 		"exempt with a rule":      func(r *v3.Route) { r.Limit, r.Exempt = ratelimit.ClassExempt, "x" },

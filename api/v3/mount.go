@@ -16,11 +16,18 @@ import (
 // mount gives every row to the router: itself, its HEAD, and the OPTIONS of
 // its path.
 func (a *API) mount() error {
+	var err error
+	if a.paths, err = newPatterns(a.cfg.Limits); err != nil {
+		return err
+	}
+	a.stranger = planOf(nil, a.cfg.Limits, a.paths)
 	methods := map[string][]string{}
 	for _, r := range WithHeads(a.cfg.Routes) {
+		r = r.shaped()
 		if err := r.fit(); err != nil {
 			return fmt.Errorf("route %s %s: %w", r.Method, r.Path, err)
 		}
+		r.plan = planOf(&r, a.cfg.Limits, a.paths)
 		if slices.Contains(methods[r.Path], r.Method) {
 			return fmt.Errorf("route %s %s: twice", r.Method, r.Path)
 		}
@@ -119,7 +126,7 @@ func (a *API) unrouted(err error, e echo.Context) {
 	}
 	c := a.call(e, nil)
 	if err := a.chargeStranger(c); err != nil {
-		a.refuse(e, err)
+		a.refuseCall(c, err)
 		return
 	}
 	if refusal.Code == http.StatusMethodNotAllowed {
@@ -127,10 +134,10 @@ func (a *API) unrouted(err error, e echo.Context) {
 		// echo hands over the methods of the path, OPTIONS among them.
 		allow, _ := e.Get(echo.ContextKeyHeaderAllow).(string)
 		f.Header = map[string]string{echo.HeaderAllow: allow}
-		a.refuse(e, f)
+		a.refuseCall(c, f)
 		return
 	}
-	a.refuse(e, noResource())
+	a.refuseCall(c, noResource())
 }
 
 func noResource() error {

@@ -31,7 +31,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e := a.echo.AcquireContext()
 	defer a.echo.ReleaseContext(e)
 	e.Reset(r, w)
-	visit := &visit{addr: addr, base: a.baseURL(r, how), span: span}
+	visit := &visit{addr: addr, how: how, base: a.baseURL(r, how), span: span}
 	e.Set(visitKey, visit)
 	if a.cfg.CORS.concerns(r) {
 		e.Response().Before(func() { a.cfg.CORS.apply(r, e.Response().Header()) })
@@ -86,9 +86,11 @@ func (a *API) serve(e echo.Context, r *Route) {
 	c := a.call(e, r)
 	reply, err := a.run(c)
 	if err != nil {
-		a.refuse(e, err)
+		a.refuseCall(c, err)
 		return
 	}
+	c.settle(reply.Status)
+	a.limitHeaders(c, reply.Status)
 	a.write(e, r, reply)
 }
 
@@ -97,12 +99,29 @@ func (a *API) call(e echo.Context, r *Route) *Call {
 	req := e.Request()
 	// A query that does not parse keeps the pairs that do, as in Python.
 	query, _ := url.ParseQuery(req.URL.RawQuery)
-	return &Call{r: req, echo: e, route: r, base: v.base, Addr: v.addr, query: query, maxList: a.cfg.MaxList, trace: olog.FromContext(req.Context())}
+	c := &Call{r: req, echo: e, route: r, base: v.base, Addr: v.addr, query: query, maxList: a.cfg.MaxList, trace: olog.FromContext(req.Context())}
+	c.plan = &a.stranger
+	if r != nil {
+		c.plan = &r.plan
+	}
+	c.Unlimited = a.unlimited(v)
+	return c
+}
+
+// refuseCall answers an error of a request that may have been charged.
+func (a *API) refuseCall(c *Call, err error) {
+	status := int(asFault(err).Kind)
+	c.settle(status)
+	a.limitHeaders(c, status)
+	a.refuse(c.echo, err)
 }
 
 // run is the one order of checks: limit, body, shape, who, whether, what.
 func (a *API) run(c *Call) (Reply, error) {
-	if err := a.chargeOpen(c); err != nil {
+	if err := a.refuseBlocked(c); err != nil {
+		return Reply{}, err
+	}
+	if err := a.chargeFirst(c); err != nil {
 		return Reply{}, err
 	}
 	if err := a.readBody(c); err != nil {
@@ -116,7 +135,11 @@ func (a *API) run(c *Call) (Reply, error) {
 			return Reply{}, err
 		}
 	}
-	return c.route.Do(c)
+	reply, err := c.route.Do(c)
+	if err != nil || c.Issued == nil {
+		return reply, err
+	}
+	return reply, a.chargePrincipal(c, c.Issued)
 }
 
 // shapes checks body and query, as Keystone's schemas do before it asks who
@@ -180,7 +203,7 @@ func (a *API) authorize(c *Call) error {
 // charges the limit by address.
 func (a *API) authenticate(c *Call) error {
 	if !a.ours(c) {
-		// Already charged by chargeOpen or chargeStranger; no statement.
+		// Already charged by chargeFirst; no statement.
 		return nil
 	}
 	check := auth.Check{Caller: c.r.Header.Get("X-Auth-Token")}
@@ -198,7 +221,7 @@ func (a *API) authenticate(c *Call) error {
 		return err
 	}
 	if res.Caller == nil || res.Refused != nil {
-		if err := a.charge(c); err != nil {
+		if err := a.chargeRefused(c); err != nil {
 			return err
 		}
 	}
@@ -207,7 +230,7 @@ func (a *API) authenticate(c *Call) error {
 	}
 	c.Caller, c.Subject, c.SubjectErr = res.Caller, res.Subject, res.SubjectErr
 	c.identify(c.Caller)
-	return nil
+	return a.chargePrincipal(c, c.Caller)
 }
 
 // pathTarget is what every rule may look at: the arguments of the path.

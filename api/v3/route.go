@@ -28,7 +28,8 @@ type Route struct {
 	TargetFirst bool
 	// Do does the work and gives the answer.
 	Do func(*Call) (Reply, error)
-	// Limit says when the limit by address is charged.
+	// Limit says when limits by address are charged; left out, it follows from
+	// Rule.
 	Limit ratelimit.Class
 	// Exempt is the reason why a row of ClassExempt is never limited.
 	Exempt string
@@ -54,6 +55,8 @@ type Route struct {
 	Subject bool
 	// Want changes what is asked of the tokens' validation.
 	Want func(*Call, *auth.Check)
+
+	plan plan // which limits hold
 }
 
 // Reply is an answer that has yet to be written.

@@ -29,7 +29,7 @@ type Resources struct {
 
 // Table is every row that is served, without the HEAD of each GET.
 func Table(r Resources) []Route {
-	return slices.Concat(
+	rows := slices.Concat(
 		discoveryRoutes(),
 		r.Own.routes(r.DB),
 		healthcheck{r.Health, r.Now}.routes(),
@@ -42,4 +42,8 @@ func Table(r Resources) []Route {
 		projects{r.Projects, r.DefaultDomain}.routes(),
 		projectTags{projects{r.Projects, r.DefaultDomain}}.routes(),
 	)
+	for i := range rows {
+		rows[i] = rows[i].shaped()
+	}
+	return rows
 }

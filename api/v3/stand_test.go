@@ -47,8 +47,11 @@ func (s *tokens) Validate(_ context.Context, c auth.Check) (auth.Result, error) 
 	switch c.Caller {
 	case "tok-admin":
 		r.Caller = holder("admin")
-	case "tok-member":
+	case "tok-member", "tok-service":
+		r.Caller = holder(strings.TrimPrefix(c.Caller, "tok-"))
+	case "tok-appcred":
 		r.Caller = holder("member")
+		r.Caller.Token.AppCredID = "ac1"
 	case "tok-gone":
 		r.Refused = fault.NoSuch("project", "p1")
 	}
@@ -83,18 +86,22 @@ type stand struct {
 	tokens *tokens
 	log    *bytes.Buffer
 	clock  time.Duration // of the limits
+	mu     sync.Mutex
+	// outcomes count what limiters decided: "rate_limit_default allowed".
+	outcomes map[string]int
 }
 
 type setup struct {
 	db     db.DB
-	rows   []v3.Route // in place of the table
-	burst  int        // of the limit by address, 1 a second; 0: no limit
+	rows   []v3.Route       // in place of the table
+	burst  int              // of the limit by address, 1 a second; 0: no limit
+	limits ratelimit.Config // beside it
 	change func(*v3.Config)
 }
 
 func newStand(t *testing.T, s setup) *stand {
 	t.Helper()
-	st := &stand{t: t, tokens: &tokens{}, log: &bytes.Buffer{}}
+	st := &stand{t: t, tokens: &tokens{}, log: &bytes.Buffer{}, outcomes: map[string]int{}}
 	rules, err := policy.New(policy.Config{EnforceNewDefaults: true}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -105,11 +112,15 @@ func newStand(t *testing.T, s setup) *stand {
 	}
 	one := 1
 	var metrics *ops.Metrics
-	limits, _, err := ratelimit.Build(ratelimit.Config{
-		GlobalIP: ratelimit.Section{Enabled: s.burst > 0, Burst: &s.burst, Rate: &one},
-		Now:      func() time.Duration { return st.clock },
-		Observe:  func(_, outcome string) { metrics.Limit("per_ip", outcome) },
-	}, memory.Open)
+	s.limits.GlobalIP = ratelimit.Section{Enabled: s.burst > 0, Burst: &s.burst, Rate: &one}
+	s.limits.Now = func() time.Duration { return st.clock }
+	s.limits.Observe = func(limiter, outcome string) {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		st.outcomes[limiter+" "+outcome]++
+		metrics.Limit("per_ip", outcome)
+	}
+	limits, _, err := ratelimit.Build(s.limits, memory.Open)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,6 +64,11 @@ type API struct {
 	cfg  Config
 	echo *echo.Echo
 	rows []*Route
+	// paths are those of the limits' policies, stranger the plan for what no
+	// row is found for.
+	paths    patterns
+	stranger plan
+	overuse  overuse
 }
 
 // New builds the server of the given rows. It fails when a part is missing,

@@ -303,6 +303,7 @@ func (b *builder) api(context.Context) error {
 		return err
 	}
 	b.app.Handler = h
+	b.app.Warnings = append(b.app.Warnings, h.LimitWarnings()...)
 	b.stats.Warned(len(b.app.Warnings))
 	return nil
 }
