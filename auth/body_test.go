@@ -49,7 +49,7 @@ func TestBody(t *testing.T) {
 		s.exec(`insert into region (id, description, extra) values ('RegionOne', '', '{}')`)
 		s.must(catalog.CreateService(s.Context(), s.db, catalog.Service{ID: "s", Type: new("identity"), Enabled: true, Extra: pyjson.Object{{Key: "name", Value: "ks"}}}))
 		for _, e := range []catalog.Endpoint{
-			{ID: "e1", URL: "https://x/$(project_id)s", RegionID: &one, Extra: `{"name": "n", "description": null, "url": "no", "enabled": "no", "service_id": "no", "legacy_endpoint_id": "no"}`},
+			{ID: "e1", URL: "https://x/$(project_id)s", RegionID: &one, Extra: pyjson.Object{{Key: "name", Value: "n"}, {Key: "description", Value: nil}, {Key: "url", Value: "no"}, {Key: "enabled", Value: "no"}, {Key: "service_id", Value: "no"}, {Key: "legacy_endpoint_id", Value: "no"}}},
 			{ID: "e2", URL: "https://y/%(user_id)s"},
 		} {
 			e.ServiceID, e.Interface, e.Enabled = "s", "public", true

@@ -9,8 +9,8 @@ import (
 
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/internal/db"
-	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
 // stock fills a catalog:
@@ -36,7 +36,7 @@ func stock(t *testing.T, d db.DB) {
 	for _, e := range []catalog.Endpoint{
 		{ID: "e1", ServiceID: "s1", Interface: "public", URL: "https://one", RegionID: &one, Enabled: true},
 		{ID: "e2", ServiceID: "s1", Interface: "internal", URL: "https://two", RegionID: &one},
-		{ID: "e3", ServiceID: "s1", Interface: "admin", URL: "https://three", Enabled: true, Extra: `{"name": "x", "url": "no", "a": null}`},
+		{ID: "e3", ServiceID: "s1", Interface: "admin", URL: "https://three", Enabled: true, Extra: pyjson.Object{{Key: "name", Value: "x"}, {Key: "url", Value: "no"}, {Key: "a", Value: nil}}},
 		{ID: "e5", ServiceID: "s3", Interface: "public", URL: "https://five", RegionID: &one, Enabled: true},
 		{ID: "e6", ServiceID: "s4", Interface: "public", URL: "https://six/$(tenant_id)s", RegionID: &one, Enabled: true},
 		{ID: "e7", ServiceID: "s4", Interface: "internal", URL: "https://seven/%(nothing)s", Enabled: true},
@@ -213,7 +213,7 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		one := "RegionOne"
-		want := catalog.Endpoint{ID: "e2", Interface: "internal", ServiceID: "s1", URL: "https://new", RegionID: &one, Extra: "{}"}
+		want := catalog.Endpoint{ID: "e2", Interface: "internal", ServiceID: "s1", URL: "https://new", RegionID: &one, Extra: pyjson.Object{}}
 		if len(list) != 3 || !cmp.Equal(list[1], want) || list[0].URL != "https://one" {
 			t.Errorf("endpoints: %+v", list)
 		}

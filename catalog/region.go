@@ -163,7 +163,8 @@ func noCircle(ctx context.Context, c db.Conn, r Region) error {
 	return nil
 }
 
-// Delete removes a region and the regions below it. An endpoint in any of them
+// Delete removes a region and the regions below it, and their ties to
+// policies. An endpoint in any of them
 // forbids that, as in keystone/catalog/backends/sql.py:163 (30ef2ffa6).
 func (r Regions) Delete(ctx context.Context, id string) error {
 	used := fault.New(fault.Forbidden, "Unable to delete region %s because it or its child regions have associated endpoints.", id)
@@ -182,8 +183,10 @@ func (r Regions) Delete(ctx context.Context, id string) error {
 			}
 			ids[i] = b.id
 		}
-		_, err = c.Exec(ctx, `delete from region where id in `+db.In(len(ids), 1), ids...)
-		return err
+		var b db.Batch
+		b.Exec(`delete from policy_association where region_id in `+db.In(len(ids), 1), ids...)
+		b.Exec(`delete from region where id in `+db.In(len(ids), 1), ids...)
+		return c.Send(ctx, &b)
 	})
 	if errors.Is(err, db.ErrReference) {
 		// An endpoint came in between.

@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
@@ -87,11 +86,16 @@ func (s Services) Update(ctx context.Context, id string, change ServiceChange) (
 	return out, wrap(err, "update service", id)
 }
 
-// Delete removes a service with its endpoints; 404 when there is none.
+// Delete removes a service with its endpoints and the ties of both to projects
+// and policies; 404 when there is none.
 func (s Services) Delete(ctx context.Context, id string) error {
-	err := s.DB.Tx(ctx, func(c db.Conn) error {
-		if _, err := c.Exec(ctx, `delete from endpoint where service_id = $1`, id); err != nil {
-			return fmt.Errorf("its endpoints: %w", err)
+	err := again(ctx, s.DB, func(c db.Conn) error {
+		var b db.Batch
+		b.Exec(`delete from project_endpoint where endpoint_id in (select id from endpoint where service_id = $1)`, id)
+		b.Exec(`delete from policy_association where service_id = $1 or endpoint_id in (select id from endpoint where service_id = $1)`, id)
+		b.Exec(`delete from endpoint where service_id = $1`, id)
+		if err := c.Send(ctx, &b); err != nil {
+			return err
 		}
 		n, err := c.Exec(ctx, `delete from service where id = $1`, id)
 		if err == nil && n == 0 {

@@ -13,6 +13,24 @@ func (c *Call) sent(key string) pyjson.Object {
 	return o
 }
 
+// need is the object under the body's key, for shapes whose key is optional.
+func (c *Call) need(key string) (pyjson.Object, error) {
+	o, found := c.JSON().Object(key)
+	if !found {
+		return nil, invalid("%q is a required property", key)
+	}
+	return o, nil
+}
+
+// shown puts the columns of a row over the members that it keeps beside them.
+func shown(extra, columns pyjson.Object) pyjson.Object {
+	out := extra.Without("links")
+	for _, m := range columns {
+		out = out.Set(m.Key, m.Value)
+	}
+	return out
+}
+
 // linked adds the link of an object to itself.
 func (c *Call) linked(o pyjson.Object, parts ...string) pyjson.Object {
 	return append(o, pyjson.Member{Key: "links", Value: member("self", c.Link(parts...))})

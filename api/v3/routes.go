@@ -14,13 +14,13 @@ import (
 
 // Resources are what the rows work on. The zero value will do to list them.
 type Resources struct {
-	Own      Own
-	DB       db.DB
-	Auth     *auth.Service
-	Users    identity.Users
-	Regions  catalog.Regions
-	Services catalog.Services
-	Projects resource.Projects
+	DB        db.DB
+	Auth      *auth.Service
+	Users     identity.Users
+	Regions   catalog.Regions
+	Services  catalog.Services
+	Endpoints catalog.Endpoints
+	Projects  resource.Projects
 	// DefaultDomain is [identity] default_domain_id.
 	DefaultDomain string
 	Health        *health.Checks
@@ -31,13 +31,13 @@ type Resources struct {
 func Table(r Resources) []Route {
 	rows := slices.Concat(
 		discoveryRoutes(),
-		r.Own.routes(r.DB),
 		healthcheck{r.Health, r.Now}.routes(),
 		authTokens{r.Auth}.routes(),
 		authScopes{r.DB}.routes(),
 		users{r.Users, r.Auth}.routes(),
 		regions{r.Regions}.routes(),
 		services{r.Services}.routes(),
+		endpoints{r.Endpoints}.routes(),
 		domains{r.Projects}.routes(),
 		projects{r.Projects, r.DefaultDomain}.routes(),
 		projectTags{projects{r.Projects, r.DefaultDomain}}.routes(),

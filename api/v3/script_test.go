@@ -50,7 +50,7 @@ func script(t *testing.T, st *stand, steps []step) {
 func resources(d db.DB) v3.Resources {
 	return v3.Resources{
 		DB: d, DefaultDomain: "default",
-		Regions: catalog.Regions{DB: d}, Services: catalog.Services{DB: d},
+		Regions: catalog.Regions{DB: d}, Services: catalog.Services{DB: d}, Endpoints: catalog.Endpoints{DB: d},
 		Projects: resource.Projects{DB: d, MaxDepth: 5, FederatedDomain: "Federated", Revoker: cascade.Revoker{Keep: time.Hour, Now: time.Now}},
 	}
 }

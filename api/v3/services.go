@@ -25,7 +25,7 @@ func (h services) routes() []Route {
 // Schemas of keystone/catalog/schema.py.
 var (
 	serviceQuery = query{fields: []field{{name: "type"}, {name: "name"}}}
-	newService   = shape{key: "service", fields: []field{
+	newService   = shape{key: "service", optional: true, fields: []field{
 		{name: "enabled", kind: boolean}, {name: "type", required: true, min: 1, max: 255}, {name: "name", min: 1, max: 255},
 	}}
 	changedService = shape{key: "service", least: 1, fields: []field{
@@ -42,7 +42,11 @@ func (h services) get(c *Call) (Reply, error) {
 }
 
 func (h services) create(c *Call) (Reply, error) {
-	body := normalized(c.sent("service"))
+	body, err := c.need("service")
+	if err != nil {
+		return Reply{}, err
+	}
+	body = normalized(body)
 	s := catalog.Service{ID: uuid.Hex(), Type: optional(body, "type"), Enabled: flag(body, "enabled", true), Extra: serviceExtra(body)}
 	if _, named := s.Extra.Get("name"); !named {
 		s.Extra = s.Extra.Set("name", "")
@@ -74,10 +78,9 @@ func (h services) delete(c *Call) (Reply, error) {
 }
 
 func serviceExtra(body pyjson.Object) pyjson.Object {
-	return body.Without("id", "type", "enabled", "links")
+	return body.Without("id", "type", "enabled", "extra", "links")
 }
 
 func serviceView(c *Call, s catalog.Service) pyjson.Object {
-	out := append(s.Extra.Without("links"), member("id", s.ID, "type", s.Type, "enabled", s.Enabled)...)
-	return c.linked(out, "services", s.ID)
+	return c.linked(shown(s.Extra, member("id", s.ID, "type", s.Type, "enabled", s.Enabled)), "services", s.ID)
 }

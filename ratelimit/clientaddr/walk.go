@@ -16,7 +16,6 @@ type walk struct {
 	named   bool       // one of them held an address
 	client  netip.Addr // the result, when how is Header
 	how     How        // why the walk ended; "" at the end of the header
-	note    func(Hop)  // told of every entry; nil: nobody is
 }
 
 // visit examines the next entry and reports whether to go on to its left. An
@@ -25,36 +24,28 @@ type walk struct {
 func (w *walk) visit(text string, parse func(string) (netip.Addr, bool)) bool {
 	if w.hops == maxHops {
 		w.how = TooManyHops
-		return w.judged(text, netip.Addr{}, HopBeyond)
+		return false
 	}
 	w.hops++
 	if len(text) > maxEntry {
 		w.how = Malformed
-		return w.judged(text[len(text)-maxEntry:], netip.Addr{}, HopMalformed)
+		return false
 	}
 	text = trim(text)
 	if text == "" {
-		return w.judged(text, netip.Addr{}, HopEmpty)
+		return true
 	}
 	w.named = true
 	addr, ok := parse(text)
 	switch {
 	case !ok || !isHost(addr):
 		w.how = Malformed
-		return w.judged(text, netip.Addr{}, HopMalformed)
 	case !trusts(w.trusted, addr):
 		w.client, w.how = addr, Header
-		return w.judged(text, addr, HopClient)
+	default:
+		return true
 	}
-	return w.judged(text, addr, HopProxy)
-}
-
-// judged tells what was found of an entry, and whether the walk goes on.
-func (w *walk) judged(text string, addr netip.Addr, v Verdict) bool {
-	if w.note != nil {
-		w.note(Hop{Text: text, Addr: addr, Verdict: v})
-	}
-	return v == HopProxy || v == HopEmpty
+	return false
 }
 
 // readList reads X-Forwarded-For: the lines are one list, in their order.

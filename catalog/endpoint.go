@@ -1,0 +1,181 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+)
+
+// Endpoint is where a service is reached.
+type Endpoint struct {
+	ID, Interface, ServiceID, URL string
+	RegionID                      *string
+	Enabled                       bool
+	Extra                         pyjson.Object
+}
+
+// EndpointChange is what an update sets; a nil field stays as it is.
+type EndpointChange struct {
+	Interface, ServiceID, URL *string
+	// Region is set to change the region; RegionID nil then takes it away.
+	Region   bool
+	RegionID *string
+	// MakeRegion creates the region where there is none.
+	MakeRegion bool
+	Enabled    *bool
+	Extra      pyjson.Object // added to what is there
+}
+
+// Endpoints are the endpoints of a database.
+type Endpoints struct {
+	DB db.DB
+	// Limit is [catalog] list_limit, 0 for none.
+	Limit int
+}
+
+// Get returns an endpoint; 404 when there is none.
+func (e Endpoints) Get(ctx context.Context, id string) (Endpoint, error) {
+	return endpoint(ctx, e.DB, id)
+}
+
+func endpoint(ctx context.Context, c db.Conn, id string) (Endpoint, error) {
+	out, err := db.One(ctx, c, EndpointByID(id))
+	if errors.Is(err, db.ErrNoRow) {
+		return Endpoint{}, fault.NoSuch("endpoint", id)
+	}
+	return out, wrap(err, "read endpoint", id)
+}
+
+// List returns the endpoints that match, by id.
+func (e Endpoints) List(ctx context.Context, h hints.Hints) (hints.Page[Endpoint], error) {
+	p, err := hints.List(ctx, e.DB, h, endpointSource)
+	return p, wrap(err, "list", "endpoints")
+}
+
+// Create stores an endpoint: 400 when its URL cannot be filled in, or its
+// service or region does not exist. makeRegion creates the region instead.
+func (e Endpoints) Create(ctx context.Context, n Endpoint, makeRegion bool) error {
+	if err := CheckURL(n.URL); err != nil {
+		return err
+	}
+	err := again(ctx, e.DB, func(c db.Conn) error {
+		if err := refer(ctx, c, n.RegionID, &n.ServiceID, makeRegion); err != nil {
+			return err
+		}
+		return CreateEndpoint(ctx, c, n)
+	})
+	return wrap(err, "create endpoint", n.ID)
+}
+
+// CreateEndpoint stores an endpoint in a transaction of the caller's.
+func CreateEndpoint(ctx context.Context, c db.Conn, n Endpoint) error {
+	_, err := c.Exec(ctx, insertEndpoint, n.ID, n.Interface, n.ServiceID, n.URL, n.RegionID, n.Enabled, writeExtra(n.Extra))
+	return wrap(err, "create endpoint", n.ID)
+}
+
+// SetEndpointURL changes where an endpoint points to.
+func SetEndpointURL(ctx context.Context, c db.Conn, id, url string) error {
+	_, err := c.Exec(ctx, `update endpoint set url = $1 where id = $2`, url, id)
+	return wrap(err, "update endpoint", id)
+}
+
+// Update changes an endpoint and returns it: 404 when there is none, 400 when
+// its new service or region does not exist. A new URL is not looked at, as in
+// Python Keystone; the catalog leaves out what it cannot fill in.
+func (e Endpoints) Update(ctx context.Context, id string, change EndpointChange) (Endpoint, error) {
+	var out Endpoint
+	err := again(ctx, e.DB, func(c db.Conn) (err error) {
+		if err := refer(ctx, c, change.RegionID, change.ServiceID, change.MakeRegion); err != nil {
+			return err
+		}
+		if out, err = endpoint(ctx, c, id); err != nil {
+			return err
+		}
+		out = change.apply(out)
+		_, err = c.Exec(ctx, updateEndpoint, id, out.Interface, out.ServiceID, out.URL, out.RegionID, out.Enabled, writeExtra(out.Extra))
+		return err
+	})
+	return out, wrap(err, "update endpoint", id)
+}
+
+func (c EndpointChange) apply(e Endpoint) Endpoint {
+	for _, f := range []struct {
+		to   *string
+		from *string
+	}{{&e.Interface, c.Interface}, {&e.ServiceID, c.ServiceID}, {&e.URL, c.URL}} {
+		if f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	if c.Region {
+		e.RegionID = c.RegionID
+	}
+	if c.Enabled != nil {
+		e.Enabled = *c.Enabled
+	}
+	e.Extra = merge(e.Extra, c.Extra)
+	return e
+}
+
+// again runs f in a transaction, and anew where what it saw has changed in
+// between: what an endpoint points to may go, what is deleted may be pointed
+// to, and two may make the same region.
+func again(ctx context.Context, d db.DB, f func(db.Conn) error) error {
+	var err error
+	for range 3 {
+		if err = d.Tx(ctx, f); !errors.Is(err, db.ErrReference) && !errors.Is(err, db.ErrDuplicate) {
+			break
+		}
+	}
+	return err
+}
+
+// refer looks whether the region and the service of an endpoint exist, each
+// where it is not nil.
+func refer(ctx context.Context, c db.Conn, regionID, serviceID *string, makeRegion bool) error {
+	var b db.Batch
+	regions, services := &db.Result[Region]{}, &db.Result[Service]{}
+	if regionID != nil {
+		regions = db.Add(&b, RegionByID(*regionID))
+	}
+	if serviceID != nil {
+		services = db.Add(&b, ServiceByID(*serviceID))
+	}
+	if err := c.Send(ctx, &b); err != nil {
+		return err
+	}
+	missing := regionID != nil && len(regions.All()) == 0
+	switch {
+	case missing && !makeRegion:
+		return fault.Invalid("endpoint region_id", "region table")
+	case serviceID != nil && len(services.All()) == 0:
+		return fault.Invalid("endpoint service_id", "service table")
+	case missing:
+		_, err := c.Exec(ctx, insertRegion, *regionID, "", nil, writeExtra(nil))
+		return err
+	}
+	return nil
+}
+
+// Delete removes an endpoint and its ties to projects and policies; 404 when
+// there is none.
+func (e Endpoints) Delete(ctx context.Context, id string) error {
+	err := e.DB.Tx(ctx, func(c db.Conn) error {
+		n, err := c.Exec(ctx, `delete from endpoint where id = $1`, id)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fault.NoSuch("endpoint", id)
+		}
+		var b db.Batch
+		b.Exec(`delete from project_endpoint where endpoint_id = $1`, id)
+		b.Exec(`delete from policy_association where endpoint_id = $1`, id)
+		return c.Send(ctx, &b)
+	})
+	return wrap(err, "delete endpoint", id)
+}

@@ -1,0 +1,43 @@
+//go:build interop
+
+package interop_test
+
+import (
+	"testing"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+)
+
+// catalog makes the services and endpoints of matrix.yaml: some that are read,
+// and an actor's own each to change and to delete.
+func (s *stand) catalog(t *testing.T) {
+	t.Helper()
+	d, err := db.Open(t.Context(), db.Config{URL: s.address(s.template)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	run := func(text string, args ...any) {
+		t.Helper()
+		if _, err := d.Exec(t.Context(), text, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	service := func(id string) {
+		t.Helper()
+		run(`insert into service (id, type, enabled, extra) values ($1, 'mx-kind', true, $2)`, id, `{"name": "`+id+`", "description": "of the matrix"}`)
+	}
+	endpoint := func(id, service string) {
+		t.Helper()
+		run(`insert into endpoint (id, interface, service_id, url, region_id, enabled, extra) values ($1, 'public', $2, 'http://mx/%(tenant_id)s', 'mx-parent', true, '{"name": "mx"}')`, id, service)
+	}
+	service("mx-service")
+	endpoint("mx-endpoint", "mx-service")
+	for _, a := range s.actors {
+		for _, kind := range []string{"patch", "delete"} {
+			service("mx-service-" + kind + "-" + a.name)
+			endpoint("mx-endpoint-"+kind+"-"+a.name, "mx-service")
+		}
+		endpoint("mx-endpoint-of-"+a.name, "mx-service-delete-"+a.name)
+	}
+}
