@@ -42,30 +42,43 @@ func (l *Log) span(s State, ring []time.Duration, at time.Duration) (span, time.
 	return u, at
 }
 
-// Take is Meter.Take for a state and its ring.
-func (l *Log) Take(s *State, ring []time.Duration, at time.Duration, cost int64) (Decision, error) {
+// Look is what Take would answer; it changes nothing.
+func (l *Log) Look(s State, ring []time.Duration, at time.Duration, cost int64) (Decision, error) {
+	u, at := l.span(s, ring, at)
+	return l.decide(s, ring, u, at, cost)
+}
+
+func (l *Log) decide(s State, ring []time.Duration, u span, at time.Duration, cost int64) (Decision, error) {
 	if cost < 0 || cost > l.burst {
 		return Decision{}, ErrCost
 	}
-	u, at := l.span(*s, ring, at)
-	if over := u.n + cost - l.burst; over > 0 {
-		return Decision{
+	d := Decision{Allowed: true, Remaining: l.burst - u.n - cost}
+	switch over := u.n + cost - l.burst; {
+	case over > 0:
+		d = Decision{
 			Remaining: l.burst - u.n,
 			Retry:     ring[(u.first+over-1)%l.burst] + l.window - at,
 			Reset:     s.Last + l.window - at,
-		}, nil
-	}
-	if cost > 0 {
-		for i := range cost {
-			ring[(u.first+u.n+i)%l.burst] = at
 		}
-		u.n += cost
-		*s = State{at, u.first<<32 | u.n}
-	}
-	d := Decision{Allowed: true, Remaining: l.burst - u.n}
-	if u.n > 0 {
+	case cost > 0:
+		d.Reset = l.window
+	case u.n > 0:
 		d.Reset = s.Last + l.window - at
 	}
+	return d, nil
+}
+
+// Take is Meter.Take for a state and its ring.
+func (l *Log) Take(s *State, ring []time.Duration, at time.Duration, cost int64) (Decision, error) {
+	u, at := l.span(*s, ring, at)
+	d, err := l.decide(*s, ring, u, at, cost)
+	if err != nil || !d.Allowed || cost == 0 {
+		return d, err
+	}
+	for i := range cost {
+		ring[(u.first+u.n+i)%l.burst] = at
+	}
+	*s = State{at, u.first<<32 | (u.n + cost)}
 	return d, nil
 }
 
@@ -99,12 +112,19 @@ func (l *Log) Units(s State, ring []time.Duration, at time.Duration) int64 {
 }
 
 // Convert moves a state and its ring to the ring of another log: as many units,
-// the youngest if there is not room for all.
+// the youngest if there is not room for all. By a shorter window some would
+// have left already, so then all count as taken at the reading.
 func (l *Log) Convert(s State, ring []time.Duration, at time.Duration, to *Log, into []time.Duration) State {
-	u, _ := l.span(s, ring, at)
+	u, at := l.span(s, ring, at)
 	n := min(u.n, to.burst)
 	for i := range n {
 		into[i] = ring[(u.first+u.n-n+i)%l.burst]
+		if to.window < l.window {
+			into[i] = at
+		}
 	}
-	return State{s.Last, n}
+	if n == 0 {
+		return State{}
+	}
+	return State{into[n-1], n}
 }

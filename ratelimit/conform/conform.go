@@ -46,6 +46,9 @@ type Target struct {
 	// Tick is the unit of the store's time, at least 1 ns. Answers are rounded
 	// up to it, and quotas that are finer are left out.
 	Tick time.Duration
+	// Fits leaves out quotas that the target holds in another form; nil means
+	// that it holds all.
+	Fits func(q ratelimit.Quota) bool
 	// Open makes an empty store that reads the clock, or is moved with it by
 	// Clock.OnMove. It is closed by Run.
 	Open func(t testing.TB, spec ratelimit.Spec, clock *Clock) ratelimit.Store
@@ -120,7 +123,7 @@ func (g Target) quotas() []ratelimit.Quota {
 	}
 	var fit []ratelimit.Quota
 	for _, q := range all {
-		if q.Period%g.Tick != 0 || g.Form == Log && q.Burst > ratelimit.MaxLog || g.Form != GCRA && q.Window() > ratelimit.MaxPeriod {
+		if q.Period%g.Tick != 0 || g.Form == Log && q.Burst > ratelimit.MaxLog || g.Form != GCRA && q.Window() > ratelimit.MaxPeriod || g.Fits != nil && !g.Fits(q) {
 			continue
 		}
 		fit = append(fit, q)

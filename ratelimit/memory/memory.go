@@ -11,7 +11,9 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"math/bits"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/keystone-go/keystone-go/ratelimit"
@@ -23,34 +25,51 @@ const sweepEvery = time.Minute
 // sweepSlots is how many of them are looked at under one hold of a lock.
 const sweepSlots = 1024
 
+// maxEntries keeps the number of a slot in a shard within 24 bits.
+const maxEntries = maxShards << 24
+
 // Store is a ratelimit.Store in memory. Its methods may be called at once from
 // any number of goroutines and never wait for anything but a shard's lock.
 type Store struct {
-	meter    ratelimit.Meter
-	now      func() time.Duration
-	seed     maphash.Seed
-	shards   []shard
-	capacity int
-	stop     func()
+	now       func() time.Duration
+	seed      maphash.Seed
+	id        uint64 // in the order of locks
+	shards    []shard
+	shift     uint // of a hash to the number of its shard
+	capacity  int
+	algorithm ratelimit.Algorithm
+	overflow  ratelimit.Overflow
+	spilled   spilled
+	change    sync.Mutex // held while the quota changes
+	stop      func()
 }
+
+// ids counts stores.
+var ids atomic.Uint64
 
 // New makes a store of at most spec.MaxEntries keys and starts its sweeper,
 // which Close ends. It refuses a quota out of bounds and a capacity below 1.
 func New(spec ratelimit.Spec) (*Store, error) {
-	meter, err := spec.Meter(spec.Quota)
+	r, err := newRule(spec.Algorithm, spec.Quota)
 	if err != nil {
 		return nil, err
 	}
-	if spec.MaxEntries < 1 {
-		return nil, fmt.Errorf("memory: a store of %d entries holds nothing", spec.MaxEntries)
+	if spec.MaxEntries < 1 || spec.MaxEntries > maxEntries {
+		return nil, fmt.Errorf("memory: a store of %d entries; want 1..%d", spec.MaxEntries, maxEntries)
 	}
 	s := &Store{
-		meter: meter, now: spec.Now, seed: maphash.MakeSeed(),
-		shards: newShards(spec.MaxEntries), capacity: spec.MaxEntries,
+		now: spec.Now, seed: maphash.MakeSeed(), id: ids.Add(1),
+		shards: newShards(spec.MaxEntries, r), capacity: spec.MaxEntries,
+		algorithm: spec.Algorithm, overflow: spec.Overflow,
 	}
 	if s.now == nil {
 		s.now = ratelimit.Monotonic
 	}
+	if s.overflow == "" {
+		s.overflow = ratelimit.Evict
+	}
+	s.shift = uint(64 - bits.TrailingZeros(uint(len(s.shards))))
+	s.spilled.requota(s.now(), r)
 	s.stop = s.startSweeper()
 	return s, nil
 }
@@ -69,9 +88,10 @@ func (s *Store) Take(ctx context.Context, k ratelimit.Key, cost int64) (ratelimi
 
 // TakeAt is Take with a clock reading made before by Now.
 func (s *Store) TakeAt(_ context.Context, at time.Duration, k ratelimit.Key, cost int64) (ratelimit.Decision, error) {
-	h := s.shard(k)
+	hash := s.hash(k)
+	h := &s.shards[s.nth(hash)]
 	h.mu.Lock()
-	d, err := h.take(&s.meter, k, at, cost)
+	d, err := h.take(s, k, uint32(hash), at, cost)
 	h.mu.Unlock()
 	return d, err
 }
@@ -79,10 +99,10 @@ func (s *Store) TakeAt(_ context.Context, at time.Duration, k ratelimit.Key, cos
 // Refund gives back n units of a key, at most what is owed. A key that is not
 // held owes nothing.
 func (s *Store) Refund(_ context.Context, k ratelimit.Key, n int64) error {
-	at := s.now()
-	h := s.shard(k)
+	at, hash := s.now(), s.hash(k)
+	h := &s.shards[s.nth(hash)]
 	h.mu.Lock()
-	err := h.refund(&s.meter, k, at, n)
+	err := h.refund(s, k, uint32(hash), at, n)
 	h.mu.Unlock()
 	return err
 }
@@ -96,12 +116,13 @@ func (s *Store) Stats() ratelimit.Stats {
 	for i := range s.shards {
 		h := &s.shards[i]
 		h.mu.Lock()
-		st.Entries += len(h.index)
+		st.Entries += h.held
 		st.Allowed += h.allowed
 		st.Refused += h.refused
 		st.Swept += h.swept
 		st.EvictedIdle += h.evictedIdle
 		st.EvictedLive += h.evictedLive
+		st.Overflowed += h.overflowed
 		h.mu.Unlock()
 	}
 	return st
@@ -110,11 +131,12 @@ func (s *Store) Stats() ratelimit.Stats {
 // Close ends the sweeper and waits for it. The store still answers after it.
 func (s *Store) Close() { s.stop() }
 
-// shard picks a key's shard by a hash that is keyed at random for each store:
-// who sends requests cannot choose addresses that all meet in one shard.
-func (s *Store) shard(k ratelimit.Key) *shard {
-	return &s.shards[maphash.Bytes(s.seed, k[:])&uint64(len(s.shards)-1)]
-}
+// hash is keyed at random for each store: who sends requests cannot choose
+// addresses that all meet in one shard. Its upper bits pick the shard, its
+// lower half the place there.
+func (s *Store) hash(k ratelimit.Key) uint64 { return maphash.Bytes(s.seed, k[:]) }
+
+func (s *Store) nth(hash uint64) int { return int(hash >> s.shift) }
 
 // startSweeper runs the sweep every minute until the function that it returns
 // is called; that one waits for a sweep under way.
@@ -142,12 +164,6 @@ func (s *Store) startSweeper() (stop func()) {
 func (s *Store) sweep() {
 	for i := range s.shards {
 		h := &s.shards[i]
-		for from, more := 0, true; more; from += sweepSlots {
-			h.mu.Lock()
-			to := min(from+sweepSlots, len(h.slots))
-			h.swept += h.reclaim(&s.meter, s.now(), from, to)
-			more = to < len(h.slots)
-			h.mu.Unlock()
-		}
+		h.inParts(func(from, to int) { h.swept += h.reclaimAll(s.now(), from, to) })
 	}
 }

@@ -16,42 +16,46 @@ const (
 	maxShards    = 256
 )
 
-// none ends a list of slots; free marks a slot that is in no list of recency.
-const (
-	none int32 = -1
-	free int32 = -2
-)
+// none is no slot.
+const none int32 = -1
 
-// slot is one key and its state, in the list of recency. It holds no pointer:
-// the garbage collector never looks into a store, however large.
+// slot is one key and its state. It holds no pointer: the garbage collector
+// never looks into a store, however large.
 type slot struct {
-	key        ratelimit.Key
-	state      ratelimit.State
-	prev, next int32 // the newer and the older neighbour
+	key   ratelimit.Key
+	state ratelimit.State
+	seen  uint64 // the shard's count of checks at the last one; zero if unused
+	hash  uint32
+	next  int32 // of an unused slot, the next one
 }
 
 // shard is a part of the keys behind one lock. All that follows mu is guarded
 // by it.
 type shard struct {
 	mu     sync.Mutex
-	index  map[ratelimit.Key]int32
+	rule   *rule
+	index  index
 	slots  []slot
-	limit  int   // slots at most
-	unused int32 // first free slot
-	newest int32
-	oldest int32
+	rings  []time.Duration // rule.ring readings a slot
+	limit  int             // slots at most
+	held   int             // slots in use
+	unused int32           // first unused slot
+	checks uint64          // counts checks, as a clock of who was seen when
 	// due is a reading before which no entry becomes idle. Charges only put
 	// that off, so it stays true until an entry is added or refunded.
-	due time.Duration
+	due     time.Duration
+	victims []victim
+	next    int // first victim that may still be one
+	flood   flood
 
-	allowed, refused                uint64
-	swept, evictedIdle, evictedLive uint64
+	allowed, refused                            uint64
+	swept, evictedIdle, evictedLive, overflowed uint64
 
 	_ [64]byte // keeps neighbours' locks off each other's cache line
 }
 
 // newShards splits a capacity; the limits add up to it exactly.
-func newShards(capacity int) []shard {
+func newShards(capacity int, r *rule) []shard {
 	n := 1
 	for n < maxShards && capacity >= 2*n*shardEntries {
 		n *= 2
@@ -62,121 +66,175 @@ func newShards(capacity int) []shard {
 		if i < capacity%n {
 			limit++
 		}
-		shards[i] = shard{
-			index: map[ratelimit.Key]int32{}, limit: limit,
-			unused: none, newest: none, oldest: none, due: math.MaxInt64,
-		}
+		shards[i] = shard{rule: r, index: make(index, room(0)), limit: limit, unused: none, due: math.MaxInt64}
 	}
 	return shards
 }
 
-// take charges a key. A key that is charged or refused becomes the newest.
-func (h *shard) take(m *ratelimit.Meter, k ratelimit.Key, at time.Duration, cost int64) (ratelimit.Decision, error) {
-	i, held := h.index[k]
-	if !held {
-		return h.takeNew(m, k, at, cost)
+func (h *shard) bucket(i int32) bucket {
+	b := bucket{state: &h.slots[i].state}
+	if n := h.rule.ring; n > 0 {
+		b.ring = h.rings[int(i)*n : (int(i)+1)*n]
 	}
-	d, err := m.Take(&h.slots[i].state, at, cost)
+	return b
+}
+
+// take charges a key, and sees it.
+func (h *shard) take(s *Store, k ratelimit.Key, hash uint32, at time.Duration, cost int64) (ratelimit.Decision, error) {
+	i := h.index.find(h.slots, k, hash)
+	if i == none {
+		return h.takeNew(s, k, hash, at, cost)
+	}
+	d, err := h.rule.take(h.bucket(i), at, cost)
 	if err != nil || cost == 0 {
 		return d, err
 	}
+	h.count(d)
+	h.checks++
+	h.slots[i].seen = h.checks
+	return d, nil
+}
+
+func (h *shard) count(d ratelimit.Decision) {
 	if d.Allowed {
 		h.allowed++
 	} else {
 		h.refused++
 	}
-	if h.newest != i {
-		h.unlink(i)
-		h.link(i)
+}
+
+// fresh is what a key that is not held is answered.
+func (h *shard) fresh(cost int64) (ratelimit.Decision, error) {
+	burst := h.rule.quota.Burst
+	if cost < 0 || cost > burst {
+		return ratelimit.Decision{}, ratelimit.ErrCost
 	}
-	return d, nil
+	return ratelimit.Decision{Allowed: true, Remaining: burst}, nil
 }
 
 // takeNew charges a key that is not held; nothing is owed on it, so that it is
-// never refused.
-func (h *shard) takeNew(m *ratelimit.Meter, k ratelimit.Key, at time.Duration, cost int64) (ratelimit.Decision, error) {
-	state := ratelimit.State{Last: at}
-	d, err := m.Take(&state, at, cost)
+// never refused, unless a flood has used the room up.
+func (h *shard) takeNew(s *Store, k ratelimit.Key, hash uint32, at time.Duration, cost int64) (ratelimit.Decision, error) {
+	d, err := h.fresh(cost)
 	if err != nil || cost == 0 {
 		return d, err
 	}
-	i := h.room(m, at)
-	h.slots[i].key, h.slots[i].state = k, state
-	h.index[k] = i
-	h.link(i)
+	if s.overflow != ratelimit.Evict && h.flooded(at) {
+		d, err = s.spill(at, cost)
+		h.overflowed++
+		h.count(d)
+		return d, err
+	}
+	i := h.room(at)
+	h.checks++
+	h.held++
+	h.slots[i] = slot{key: k, state: ratelimit.State{Last: at}, seen: h.checks, hash: hash}
+	h.index.add(hash, i)
+	d, err = h.rule.take(h.bucket(i), at, cost)
 	h.due = min(h.due, at+d.Reset)
-	h.allowed++
-	return d, nil
+	h.count(d)
+	return d, err
 }
 
-// refund gives back units of a key and leaves its place in the list alone.
-func (h *shard) refund(m *ratelimit.Meter, k ratelimit.Key, at time.Duration, n int64) error {
-	var state ratelimit.State // of a key that is not held: nothing to give back
-	i, held := h.index[k]
-	if held {
-		state = h.slots[i].state
+// look is what take would answer; it changes nothing.
+func (h *shard) look(s *Store, k ratelimit.Key, hash uint32, at time.Duration, cost int64) (ratelimit.Decision, error) {
+	if i := h.index.find(h.slots, k, hash); i != none {
+		return h.rule.look(h.bucket(i), at, cost)
 	}
-	if err := m.Refund(&state, at, n); err != nil || !held {
-		return err
+	d, err := h.fresh(cost)
+	if err == nil && cost > 0 && s.overflow != ratelimit.Evict && h.flooded(at) {
+		return s.lookSpill(at, cost)
 	}
-	h.slots[i].state = state
-	h.due = min(h.due, at+m.Repaid(state.Debt))
-	return nil
+	return d, err
+}
+
+// refund gives back units of a key, and does not see it.
+func (h *shard) refund(s *Store, k ratelimit.Key, hash uint32, at time.Duration, n int64) error {
+	i := h.index.find(h.slots, k, hash)
+	switch {
+	case n < 0:
+		return ratelimit.ErrCost
+	case i == none && s.overflow == ratelimit.Shared && h.flooded(at):
+		return s.unspill(at, n)
+	case i == none:
+		return nil
+	}
+	b := h.bucket(i)
+	err := h.rule.refund(b, at, n)
+	h.due = min(h.due, at+h.rule.left(b, at))
+	return err
 }
 
 // room finds a slot for a new key: an unused one while the shard may grow, else
 // that of an idle entry, else that of the entry seen least recently.
-func (h *shard) room(m *ratelimit.Meter, at time.Duration) int32 {
+func (h *shard) room(at time.Duration) int32 {
 	if h.unused == none && len(h.slots) < h.limit {
 		return h.grow()
 	}
-	if h.unused == none && m.Owed(h.slots[h.oldest].state, at) == 0 {
-		h.drop(h.oldest)
-		h.evictedIdle++
-	}
-	if h.unused == none && at >= h.due {
-		h.evictedIdle += h.reclaim(m, at, 0, len(h.slots))
+	if h.unused == none {
+		h.evictedIdle += h.reclaim(at)
 	}
 	if h.unused == none {
-		h.drop(h.oldest)
+		h.drop(h.stalest())
 		h.evictedLive++
+		h.flood.count(at)
 	}
 	i := h.unused
 	h.unused = h.slots[i].next
 	return i
 }
 
+// reclaim gives idle entries up when the shard is full: the stalest if it is
+// one, else all, if there can be any.
+func (h *shard) reclaim(at time.Duration) uint64 {
+	if i := h.stalest(); h.rule.left(h.bucket(i), at) == 0 {
+		h.drop(i)
+		return 1
+	}
+	if at < h.due {
+		return 0
+	}
+	return h.reclaimAll(at, 0, len(h.slots))
+}
+
 // grow adds a slot. Capacity doubles, but never beyond the limit.
 func (h *shard) grow() int32 {
 	n := len(h.slots)
 	if n == cap(h.slots) {
-		h.slots = append(make([]slot, 0, min(h.limit, max(2*n, 8))), h.slots...)
+		c := min(h.limit, max(2*n, 8))
+		h.slots = append(make([]slot, 0, c), h.slots...)
+		if ring := h.rule.ring; ring > 0 {
+			h.rings = append(make([]time.Duration, 0, c*ring), h.rings...)[:c*ring]
+		}
+		if cells := room(c); cells > len(h.index) {
+			h.index = h.index.grown(cells)
+		}
 	}
 	h.slots = h.slots[:n+1]
 	return int32(n)
 }
 
-// reclaim drops the idle entries of a range of slots and says how many. When
+// reclaimAll drops the idle entries of a range of slots and says how many. When
 // the range is the whole shard, it also learns when the next one is due.
-func (h *shard) reclaim(m *ratelimit.Meter, at time.Duration, from, to int) uint64 {
+func (h *shard) reclaimAll(at time.Duration, from, to int) uint64 {
 	var dropped uint64
-	least := int64(math.MaxInt64)
+	least := time.Duration(math.MaxInt64)
 	for i := from; i < to; i++ {
-		if h.slots[i].prev == free {
+		if h.slots[i].seen == 0 {
 			continue
 		}
-		owed := m.Owed(h.slots[i].state, at)
-		if owed == 0 {
+		left := h.rule.left(h.bucket(int32(i)), at)
+		if left == 0 {
 			h.drop(int32(i))
 			dropped++
 			continue
 		}
-		least = min(least, owed)
+		least = min(least, left)
 	}
 	if to-from == len(h.slots) {
 		h.due = math.MaxInt64
-		if least != math.MaxInt64 {
-			h.due = at + m.Repaid(least)
+		if least < math.MaxInt64-at {
+			h.due = at + least
 		}
 	}
 	return dropped
@@ -184,34 +242,8 @@ func (h *shard) reclaim(m *ratelimit.Meter, at time.Duration, from, to int) uint
 
 // drop forgets an entry; its slot is the next to be used.
 func (h *shard) drop(i int32) {
-	h.unlink(i)
-	delete(h.index, h.slots[i].key)
-	h.slots[i] = slot{prev: free, next: h.unused}
+	h.index.remove(h.slots[i].hash, i)
+	h.slots[i] = slot{next: h.unused}
 	h.unused = i
-}
-
-// link makes a slot the newest.
-func (h *shard) link(i int32) {
-	h.slots[i].prev, h.slots[i].next = none, h.newest
-	if h.newest == none {
-		h.oldest = i
-	} else {
-		h.slots[h.newest].prev = i
-	}
-	h.newest = i
-}
-
-// unlink takes a slot out of the list.
-func (h *shard) unlink(i int32) {
-	prev, next := h.slots[i].prev, h.slots[i].next
-	if prev == none {
-		h.newest = next
-	} else {
-		h.slots[prev].next = next
-	}
-	if next == none {
-		h.oldest = prev
-	} else {
-		h.slots[next].prev = prev
-	}
+	h.held--
 }

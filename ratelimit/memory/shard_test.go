@@ -31,7 +31,7 @@ func numbered(n int) (k ratelimit.Key) {
 
 func TestShardLimits(t *testing.T) {
 	for capacity, want := range map[int]int{1: 1, 3: 1, 1000: 1, 1023: 1, 1024: 2, 10_000: 16, 100_001: 128, 10_000_000: 256} {
-		shards := newShards(capacity)
+		shards := newShards(capacity, &rule{})
 		sum, least, most := 0, capacity, 0
 		for i := range shards {
 			sum += shards[i].limit
@@ -76,23 +76,31 @@ func intact(t *testing.T, s *Store) {
 	t.Helper()
 	for n := range s.shards {
 		h := &s.shards[n]
-		seen, last := 0, none
-		for i := h.newest; i != none; last, i = i, h.slots[i].next {
-			seen++
-			if h.slots[i].prev != last || h.index[h.slots[i].key] != i || seen > len(h.slots) {
-				t.Fatalf("shard %d: slot %d is out of its list", n, i)
+		used := 0
+		for i, sl := range h.slots {
+			if sl.seen == 0 {
+				continue
+			}
+			used++
+			if h.index.find(h.slots, sl.key, sl.hash) != int32(i) || sl.hash != uint32(s.hash(sl.key)) || sl.seen > h.checks {
+				t.Fatalf("shard %d: slot %d cannot be found", n, i)
 			}
 		}
-		unused := 0
+		cells, unused := 0, 0
+		for _, c := range h.index {
+			if c != 0 {
+				cells++
+			}
+		}
 		for i := h.unused; i != none; i = h.slots[i].next {
 			unused++
-			if h.slots[i].prev != free || unused > len(h.slots) {
+			if h.slots[i].seen != 0 || unused > len(h.slots) {
 				t.Fatalf("shard %d: slot %d is not free", n, i)
 			}
 		}
-		if h.oldest != last || seen != len(h.index) || seen+unused != len(h.slots) || len(h.slots) > h.limit || cap(h.slots) > max(h.limit, 8) {
-			t.Fatalf("shard %d: %d listed, %d indexed, %d unused, %d slots of %d, oldest %d of %d",
-				n, seen, len(h.index), unused, len(h.slots), h.limit, h.oldest, last)
+		if used != h.held || used != cells || used+unused != len(h.slots) || len(h.slots) > h.limit || cap(h.slots) > max(h.limit, 8) || 3*cap(h.slots) > 2*len(h.index) {
+			t.Fatalf("shard %d: %d used of %d held, %d cells of %d, %d unused, %d slots of %d",
+				n, used, h.held, cells, len(h.index), unused, len(h.slots), h.limit)
 		}
 	}
 }
@@ -121,14 +129,19 @@ func TestIntactUnderFlood(t *testing.T) {
 func TestSweepHold(t *testing.T) {
 	best := time.Hour
 	for range 20 { // others share the processor: the best run counts
-		h := &newShards(1000)[0]
-		h.limit = sweepSlots
-		m, _ := ratelimit.NewMeter(ratelimit.Quota{Rate: 10, Period: time.Second, Burst: 5})
+		s := testStore(t, sweepSlots, func() time.Duration { return 0 })
+		h := &s.shards[0]
+		if len(s.shards) > 1 {
+			h = &newShards(1, h.rule)[0]
+			h.limit = sweepSlots
+		}
 		for n := range sweepSlots {
-			h.take(&m, numbered(n), 0, 1)
+			if _, err := h.take(s, numbered(n), uint32(s.hash(numbered(n))), 0, 1); err != nil {
+				t.Fatal(err)
+			}
 		}
 		begin := time.Now()
-		if n := h.reclaim(&m, time.Hour, 0, len(h.slots)); n != sweepSlots {
+		if n := h.reclaimAll(time.Hour, 0, len(h.slots)); n != sweepSlots {
 			t.Fatalf("%d of %d given up", n, sweepSlots)
 		}
 		best = min(best, time.Since(begin))
@@ -143,7 +156,7 @@ func places(s *Store) string {
 	var b bytes.Buffer
 	for n := range 64 {
 		for i := range s.shards {
-			if s.shard(numbered(n)) == &s.shards[i] {
+			if s.nth(s.hash(numbered(n))) == i {
 				fmt.Fprint(&b, i, " ")
 			}
 		}
