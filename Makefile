@@ -70,7 +70,7 @@ bench-peer: ## processor time a request, here and in Python Keystone
 lint: build/tools/.made ## gofumpt, go vet, staticcheck, unchecked errors, open rows
 	@unformatted=$$(build/tools/gofumpt -l .); \
 	  if [ -n "$$unformatted" ]; then echo "not as gofumpt writes them:"; echo "$$unformatted"; exit 1; fi
-	@for module in . tools test/clients/gophercloud; do \
+	@for module in . tools test/clients/gophercloud test/browser/driver; do \
 	  echo "vet $$module"; $(GO) -C $$module vet $(TAGS) ./... && $(GO) -C $$module vet $(TAGS) -vettool=$(CURDIR)/build/tools/vet ./... || exit 1; done
 	build/tools/staticcheck $(TAGS) ./...
 
@@ -86,7 +86,7 @@ verify: ## are the generated documents current, and the module files tidy?
 	  $(MAKE) --no-print-directory docs && \
 	  if [ "$$before" != "$$(git diff | sha256sum; git status --porcelain)" ]; then \
 	    git --no-pager diff --stat; echo "make docs changed what is here: commit what it wrote"; exit 1; fi
-	@for module in . tools test/clients/gophercloud; do $(GO) -C $$module mod tidy -diff && $(GO) -C $$module mod verify || exit 1; done
+	@for module in . tools test/clients/gophercloud test/browser/driver; do $(GO) -C $$module mod tidy -diff && $(GO) -C $$module mod verify || exit 1; done
 
 bench: ## measure against the bounds, every figure against its own baseline in one run
 	@$(GO) build -o build/ ./internal/dbtest/pgrun

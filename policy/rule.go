@@ -86,7 +86,3 @@ var Defaults = slices.Concat(
 	trustRules,
 	userRules,
 )
-
-// Own are the rules for calls that Python Keystone does not have. Their names
-// start with "keystone_go:".
-var Own []Rule

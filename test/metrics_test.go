@@ -77,11 +77,17 @@ var labelsOf = map[string]map[string]string{
 	"keystone_password_hash_waiting":                    {},
 	"keystone_password_hashes_total":                    {},
 	"keystone_password_hash_refused_total":              {},
-	"keystone_rate_limit_evaluations_total":             {"scope": "per_ip|per_user", "outcome": "allowed|rejected|error"},
-	"keystone_rate_limit_rejections_total":              {"scope": "per_ip|per_user"},
-	"keystone_rate_limit_store_entries":                 {"limiter": "rate_limit_global_ip|rate_limit_user_auth|rate_limit_decoy", "backend": "memory"},
-	"keystone_rate_limit_store_evictions_total":         {"limiter": "rate_limit_global_ip|rate_limit_user_auth|rate_limit_decoy", "backend": "memory"},
-	"keystone_rate_limit_store_errors_total":            {"limiter": "rate_limit_global_ip|rate_limit_user_auth|rate_limit_decoy", "backend": "memory"},
+	"keystone_rate_limit_evaluations_total":             {"scope": "per_ip|per_user|global|auth_endpoint", "outcome": "allowed|rejected|shadow_rejected|exempt|fallback|error"},
+	"keystone_rate_limit_rejections_total":              {"scope": "per_ip|per_user|global|auth_endpoint"},
+	"keystone_rate_limit_decisions_total":               {"limiter": "limiter", "outcome": "allowed|rejected|shadow_rejected|exempt|fallback|error"},
+	"keystone_rate_limit_near_limit_keys":               {"limiter": "limiter", "backend": "memory"},
+	"keystone_rate_limit_store_capacity":                {"limiter": "limiter", "backend": "memory"},
+	"keystone_rate_limit_store_live_evictions_total":    {"limiter": "limiter", "backend": "memory"},
+	"keystone_rate_limit_store_overflow_total":          {"limiter": "limiter", "backend": "memory"},
+	"keystone_client_address_total":                     {"how": "peer|header|no-header|malformed|repeated|too-many-hops|all-trusted|no-peer"},
+	"keystone_rate_limit_store_entries":                 {"limiter": "limiter", "backend": "memory"},
+	"keystone_rate_limit_store_evictions_total":         {"limiter": "limiter", "backend": "memory"},
+	"keystone_rate_limit_store_errors_total":            {"limiter": "limiter", "backend": "memory"},
 	"keystone_policy_decisions_total":                   {"rule": "rule", "decision": "allowed|denied"},
 	"keystone_db_query_duration_seconds":                {"operation": "read|write", "engine": "sqlite|postgres"},
 	"keystone_db_statements_total":                      {"operation": "read|write", "engine": "sqlite|postgres"},
@@ -111,14 +117,19 @@ func words(c *cloud) map[string]string {
 		routes = append(routes, regexp.QuoteMeta(r.Path))
 	}
 	var rules []string
-	for _, r := range policy.Defaults {
+	for _, r := range slices.Concat(policy.Defaults, policy.Own) {
 		rules = append(rules, regexp.QuoteMeta(r.Name))
+	}
+	var limiters []string
+	for _, l := range c.Limits.All() {
+		limiters = append(limiters, regexp.QuoteMeta(l.Name()))
 	}
 	return map[string]string{
 		"reason": "none|bad_request|unsupported_method|unknown_user|user_disabled|domain_disabled|no_password|locked|wrong_password|password_expired|" +
 			"password_too_long|bad_scope|no_role|users_differ|factors_missing|bad_receipt|token_may_not|unknown_token|expired|revoked|disabled|unusable|" +
 			"forbidden|denied|limited|hash_queue|gone|database|internal",
 		"verb": "GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|other", "route": strings.Join(routes, "|"), "rule": strings.Join(rules, "|"),
+		"limiter": strings.Join(limiters, "|"),
 	}
 }
 

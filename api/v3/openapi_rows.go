@@ -69,10 +69,30 @@ var descriptions = map[string]described{
 		summary: "Change a user", body: userSchema(), answers: map[int]string{200: "The user"},
 		also: []int{409, 501, 503}, // 501: federated; 503: the hashing gate
 	},
+	"GET /v3/users/{user_id}/lockout":    {summary: "Whether failed logins have locked an account", answers: map[int]string{200: "How it stands"}},
+	"HEAD /v3/users/{user_id}/lockout":   {summary: "Whether failed logins have locked an account", answers: map[int]string{200: "There is such an account"}},
+	"DELETE /v3/users/{user_id}/lockout": {summary: "Unlock an account", answers: map[int]string{204: "It is unlocked, or never was locked"}},
+	"GET /v3/keystone-go/lockouts":       {summary: "List the accounts that failed logins have locked", answers: map[int]string{200: "Accounts, the latest first"}},
+	"HEAD /v3/keystone-go/lockouts":      {summary: "List the accounts that failed logins have locked", answers: map[int]string{200: "Accounts, the latest first"}},
+	"GET /v3/keystone-go/ratelimit":      {summary: "Show the rate limits, and how a caller stands with them", query: append(subjectQuery, topQuery), answers: map[int]string{200: "Limiters with their largest debts"}},
+	"HEAD /v3/keystone-go/ratelimit":     {summary: "Show the rate limits, and how a caller stands with them", query: append(subjectQuery, topQuery), answers: map[int]string{200: "Limiters with their largest debts"}},
+	"DELETE /v3/keystone-go/ratelimit":   {summary: "Give a user or an address its quota back", query: subjectQuery, answers: map[int]string{200: "The limiters that have forgotten what it owed"}},
+
 	"POST /v3/users/{user_id}/password": {
 		summary: "Change one's own password", body: passwordChange.schema(), answers: map[int]string{204: "It is changed, and the user's tokens are revoked"}, also: []int{409},
 	},
 }
+
+// subjectQuery names a caller of whom the limits know something.
+var (
+	subjectQuery = []parameter{
+		{name: "user_id", about: "A user, by identifier.", schema: isText(255)},
+		{name: "name", about: "A user, by name in the domain of domain_id.", schema: isText(255)},
+		{name: "domain_id", about: "The domain of the name.", schema: isText(64)},
+		{name: "address", about: "A client address; with a user, what the two owe together.", schema: isText(64)},
+	}
+	topQuery = parameter{name: "top", about: "How many debts to show of each limiter, 0 to 1000.", schema: member("type", "integer")}
+)
 
 // userSchema adds what checkUserUpdate wants to the shape.
 func userSchema() pyjson.Object {

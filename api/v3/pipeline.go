@@ -26,6 +26,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Openstack-Request-Id", request.ID)
 	addr, how := a.cfg.Clients.Resolve(r.RemoteAddr, r.Header)
 	request.Addr = addr
+	a.cfg.Metrics.Resolved(string(how))
 
 	e := a.echo.AcquireContext()
 	defer a.echo.ReleaseContext(e)

@@ -14,6 +14,7 @@ import (
 
 // Resources are what the rows work on. The zero value will do to list them.
 type Resources struct {
+	Own       Own
 	DB        db.DB
 	Auth      *auth.Service
 	Users     identity.Users
@@ -31,6 +32,7 @@ type Resources struct {
 func Table(r Resources) []Route {
 	rows := slices.Concat(
 		discoveryRoutes(),
+		r.Own.routes(r.DB),
 		healthcheck{r.Health, r.Now}.routes(),
 		authTokens{r.Auth}.routes(),
 		authScopes{r.DB}.routes(),

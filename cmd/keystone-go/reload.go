@@ -65,7 +65,13 @@ func (d *daemon) replace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	undo, err := app.Adopt(ctx)
+	if err != nil {
+		app.Close()
+		return err
+	}
 	if err := d.reloadLog(next); err != nil {
+		undo()
 		app.Close()
 		return err
 	}
@@ -78,6 +84,7 @@ func (d *daemon) replace(ctx context.Context) error {
 	d.live.Swap(app)
 	notes(ctx, slog.Default(), next)
 	d.report(ctx, old)
+	app.TellLimits(ctx, slog.Default(), before)
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"strings"
 
 	v3 "github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/internal/conf"
@@ -12,12 +11,6 @@ import (
 	"github.com/keystone-go/keystone-go/ratelimit/clientaddr"
 	"github.com/keystone-go/keystone-go/ratelimit/memory"
 )
-
-// LimitLog says what the log of the limits' decisions shows.
-type LimitLog struct {
-	Decisions bool // refusals are logged
-	Clear     bool // addresses and ids are shown as they are
-}
 
 // limits makes the resolver of clients' addresses and the limiters.
 func (b *builder) limits(context.Context) error {
@@ -33,44 +26,18 @@ func (b *builder) limits(context.Context) error {
 		return err
 	}
 	limits := limitConfig(b.cfg)
-	stats := b.stats
-	limits.Now = b.Tick
-	limits.Observe = func(limiter, outcome string) { stats.Limit(limitScope(limiter), outcome) }
+	limits.Now, limits.Observe = b.Tick, b.stats.Decided
 	limits.Make = func(spec ratelimit.Spec, sec ratelimit.Section) (*ratelimit.Limiter, error) {
-		return held(b, spec.Name, limitParts{sec, spec.Quota, spec.Mode, b.cfg.RateLimit.Store}, func() (*ratelimit.Limiter, error) {
-			return ratelimit.New(spec, open(sec.OnFailure))
-		}, (*ratelimit.Limiter).Close)
+		return b.keep(spec, sec.OnFailure, open(sec.OnFailure))
 	}
 	set, warnings, err := ratelimit.Build(limits, nil)
 	if err != nil {
 		return fmt.Errorf("limits: %w", err)
 	}
-	b.clients, b.app.Limits = clients, set
-	b.app.LimitLog = LimitLog{Decisions: b.cfg.RateLimit.DecisionLog, Clear: b.cfg.RateLimit.LogClearAddresses}
+	b.clients, b.app.Limits, b.app.backend = clients, set, b.cfg.RateLimit.Store
+	b.refusals() // there are none to log without limits, but what they show is asked for
 	b.app.Warnings = append(b.app.Warnings, warnings...)
 	return nil
-}
-
-// limitParts are the options that a limiter is made of.
-type limitParts struct {
-	section ratelimit.Section
-	quota   ratelimit.Quota
-	mode    ratelimit.Mode
-	store   string
-}
-
-// limitScope is a limiter in the labels of metrics: the two of the design have
-// names of their own.
-func limitScope(limiter string) string {
-	switch limiter {
-	case ratelimit.GlobalIP:
-		return "per_ip"
-	case ratelimit.UserAuth:
-		return "per_user"
-	case ratelimit.Default:
-		return "global"
-	}
-	return strings.TrimPrefix(limiter, "rate_limit_")
 }
 
 // limitConfig is what the limiters are told of a configuration.

@@ -27,6 +27,7 @@ func (b *builder) metrics(context.Context) error {
 			ops.Probe{Name: "keys", Check: func(context.Context) error { return b.app.face.app.Load().tokens.ready() }})
 	}
 	b.app.Metrics = b.stats
+	b.app.Admin.Show(desk{b.app.face})
 	return nil
 }
 
@@ -45,7 +46,7 @@ func (f *face) sources(now func() time.Time) ops.Sources {
 			}
 			return passhash.Stats{}
 		},
-		Limiters: f.limiters,
+		Limiters: func() []ops.Limiter { return f.limiters(now()) },
 		Keys:     func() []ops.Keys { return f.keys(now()) },
 		Caches: func() pycache.Stats {
 			if a := f.app.Load(); a != nil {
@@ -58,15 +59,17 @@ func (f *face) sources(now func() time.Time) ops.Sources {
 	}
 }
 
-func (f *face) limiters() []ops.Limiter {
+func (f *face) limiters(now time.Time) []ops.Limiter {
 	var out []ops.Limiter
 	a := f.app.Load()
 	if a == nil {
 		return nil
 	}
+	near := f.near.of(a.Limits, now)
 	for _, s := range a.Limits.Stats() {
 		out = append(out, ops.Limiter{
-			Name: s.Name, Backend: "memory", Entries: s.Entries, Evictions: s.EvictedIdle + s.EvictedLive,
+			Name: s.Name, Backend: a.backend, Entries: s.Entries, Capacity: s.Capacity,
+			Evictions: s.EvictedIdle + s.EvictedLive, LiveEvictions: s.EvictedLive, NearLimit: near[s.Name],
 		})
 	}
 	return out

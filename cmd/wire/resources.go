@@ -11,6 +11,7 @@ func (b *builder) resources() v3.Resources {
 	d, global := b.app.DB, b.cfg.Default.ListLimit
 	ofCatalog := listLimit(b.cfg.Catalog.ListLimit, global)
 	return v3.Resources{
+		Own:    v3.Own{Guard: b.app.guard, Desk: desk{b.app.face}, Log: b.Log},
 		Health: b.checks, Now: b.Now, DB: d, Auth: b.app.Auth, Users: b.app.Users,
 		Regions:   catalog.Regions{DB: d, Limit: ofCatalog},
 		Services:  catalog.Services{DB: d, Limit: ofCatalog},

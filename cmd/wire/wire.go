@@ -16,11 +16,12 @@ import (
 	v3 "github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/auth/method"
-		"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/cascade"
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/health"
+	"github.com/keystone-go/keystone-go/internal/limitlog"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/internal/passhash"
 	"github.com/keystone-go/keystone-go/internal/pycache"
@@ -56,22 +57,28 @@ type App struct {
 	Users   identity.Users
 	Hasher  *passhash.Hasher
 	Limits  *ratelimit.Set
-	// LimitLog is what [rate_limit] says of the log of refusals.
-	LimitLog LimitLog
-	Routes   []v3.Route
-	Tracer   *trace.Tracer
+	Routes  []v3.Route
+	Tracer  *trace.Tracer
 	// Warnings are for the log at the start.
 	Warnings []string
 
-	tokens tokens
-	caches *pycache.Caches
-	parts  map[string]*part
-	face   *face
-	closed sync.Once
+	tokens   tokens
+	caches   *pycache.Caches
+	parts    map[string]*part
+	face     *face
+	closed   sync.Once
+	guard    lockout.Guard
+	refusals *limitlog.Log
+	changes  []change // of limiters that go on, for Adopt
+	telling  limitlog.Config
+	backend  string // where the limiters count
 }
 
 // face is the App that metrics and probes look at: the current one.
-type face struct{ app atomic.Pointer[App] }
+type face struct {
+	app  atomic.Pointer[App]
+	near nearLimit
+}
 
 // Close ends what Build started and no other App has taken over; requests must
 // have ended before.
@@ -212,12 +219,13 @@ func (b *builder) hashing(context.Context) error {
 func (b *builder) services(context.Context) error {
 	b.app.Users = NewUsers(b.cfg, b.app.DB, b.app.Hasher, b.Now)
 	sec := b.cfg.SecurityCompliance
+	b.app.guard = lockout.Guard{
+		Policy: lockout.Policy{Attempts: sec.LockoutFailureAttempts, Duration: seconds(sec.LockoutDuration)},
+		Now:    b.Now,
+	}
 	password := method.Password{
 		DB: b.unwatched, Hasher: b.app.Hasher, Limit: b.app.Limits.UserAuth, IdleDays: sec.DisableUserAccountDaysInactive, Now: b.Now,
-		Guard: lockout.Guard{
-			Policy: lockout.Policy{Attempts: sec.LockoutFailureAttempts, Duration: seconds(sec.LockoutDuration)},
-			Now:    b.Now,
-		},
+		Guard: b.app.guard,
 	}
 	config := authConfig(b.cfg)
 	config.Observer = b.stats

@@ -29,6 +29,7 @@ type Admin struct {
 	log     *slog.Logger
 
 	profiles atomic.Bool
+	desk     atomic.Pointer[Desk]
 
 	mu       sync.Mutex
 	draining bool
@@ -52,12 +53,19 @@ func (a *Admin) Drain() {
 // Profile switches /debug/pprof/ on or off.
 func (a *Admin) Profile(on bool) { a.profiles.Store(on) }
 
-// Handler serves GET /metrics, /livez and /readyz, and pprof by Profile.
+// Show gives the operator's page what it tells of limits.
+func (a *Admin) Show(d Desk) { a.desk.Store(&d) }
+
+// Handler serves GET /metrics, /livez and /readyz, pprof by Profile, and, to
+// callers from this host, the operator's page on / and /ratelimit. Nothing
+// behind it changes anything.
 func (a *Admin) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics.registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.ready)
+	mux.HandleFunc("GET /{$}", fromHere(a.page))
+	mux.HandleFunc("GET /ratelimit", fromHere(a.limits))
 	for path, h := range map[string]http.HandlerFunc{
 		"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
 	} {

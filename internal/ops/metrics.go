@@ -16,12 +16,13 @@ import (
 // nil *Metrics counts nothing.
 type Metrics struct {
 	registry *prometheus.Registry
+	sources  Sources
+	history  history
 
 	requests    *prometheus.CounterVec
 	durations   *prometheus.HistogramVec
 	inFlight    prometheus.Gauge
-	evaluations *prometheus.CounterVec
-	rejections  *prometheus.CounterVec
+	limits      limits
 	decisions   *prometheus.CounterVec
 	attempts    *prometheus.CounterVec
 	issued      *prometheus.CounterVec
@@ -39,14 +40,16 @@ var buckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 
 
 // NewMetrics makes the counters and adds the gauges of s.
 func NewMetrics(s Sources) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry()}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	m := &Metrics{registry: prometheus.NewRegistry(), sources: s, history: history{now: s.Now}}
 	m.requests = m.counter("keystone_http_requests_total", "Requests answered; status 499 is a client that hung up.", "method", "route", "status")
 	m.durations = m.histogram("keystone_http_request_duration_seconds", "Time from the request's head to the end of its answer.", "method", "route")
 	m.inFlight = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "keystone_http_requests_in_flight", Help: "Requests being answered.", ConstLabels: prometheus.Labels{"listener": "public"},
 	})
-	m.evaluations = m.counter("keystone_rate_limit_evaluations_total", "Limits asked.", "scope", "outcome")
-	m.rejections = m.counter("keystone_rate_limit_rejections_total", "Requests refused by a limit.", "scope")
+	m.limits = m.newLimits()
 	m.decisions = m.counter("keystone_policy_decisions_total", "Policy rules asked.", "rule", "decision")
 	m.attempts = m.counter("keystone_auth_attempts_total", "Logins.", "method", "outcome", "reason")
 	m.issued = m.counter("keystone_tokens_issued_total", "Tokens issued.", "provider")
@@ -61,9 +64,6 @@ func NewMetrics(s Sources) *Metrics {
 	m.statements = m.counter("keystone_db_statements_total", "Statements sent.", "operation", "engine")
 	m.reloads = m.newReloads()
 	m.begin()
-	if s.Now == nil {
-		s.Now = time.Now
-	}
 	if s.Revocations != nil {
 		m.registry.MustRegister(&revocations{count: s.Revocations, now: s.Now})
 	}
@@ -75,12 +75,7 @@ func NewMetrics(s Sources) *Metrics {
 // begin makes the series that alerts look at, so that their first event is a
 // rise.
 func (m *Metrics) begin() {
-	for _, scope := range []string{"per_ip", "per_user"} {
-		m.rejections.WithLabelValues(scope)
-		for _, outcome := range []string{"allowed", "rejected", "error"} {
-			m.evaluations.WithLabelValues(scope, outcome)
-		}
-	}
+	m.limits.begin()
 	for _, outcome := range []string{"valid", "expired", "revoked", "disabled", "gone", "no_role", "unusable", "invalid"} {
 		m.validations.WithLabelValues(outcome)
 	}
@@ -136,9 +131,10 @@ func (m *Metrics) Limit(scope, outcome string) {
 	if m == nil {
 		return
 	}
-	m.evaluations.WithLabelValues(scope, outcome).Inc()
+	m.limits.evaluations.WithLabelValues(scope, outcome).Inc()
 	if outcome == "rejected" {
-		m.rejections.WithLabelValues(scope).Inc()
+		m.limits.rejections.WithLabelValues(scope).Inc()
+		m.history.add(scope)
 	}
 }
 

@@ -174,7 +174,7 @@ func TestDrainingIsNotReady(t *testing.T) {
 
 func TestAdminServesNothingElse(t *testing.T) {
 	h := ops.NewAdmin(ops.NewMetrics(ops.Sources{}), slog.New(slog.DiscardHandler)).Handler()
-	for _, path := range []string{"/", "/v3", "/debug/pprof/", "/metrics/x"} {
+	for _, path := range []string{"/v3", "/ratelimit/x", "/debug/pprof/", "/metrics/x"} {
 		if w := get(t, h, path); w.Code != http.StatusNotFound {
 			t.Errorf("%s: got %d", path, w.Code)
 		}

@@ -29,10 +29,13 @@ type Sources struct {
 
 // Limiter is the state of one limiter's store.
 type Limiter struct {
-	Name, Backend string
-	Entries       int
-	Evictions     uint64
-	Errors        uint64
+	Name, Backend     string
+	Entries, Capacity int
+	Evictions         uint64 // for room, those below among them
+	LiveEvictions     uint64 // of keys that owed something
+	Overflowed        uint64 // checks of new keys that shared a bucket, or were refused for lack of room
+	Errors            uint64
+	NearLimit         int // keys that have used four fifths of their quota or more
 }
 
 // Keys is the state of one key repository.
@@ -64,6 +67,10 @@ var (
 
 	storeEntries   = desc("keystone_rate_limit_store_entries", "Keys that a limiter remembers.", "limiter", "backend")
 	storeEvictions = desc("keystone_rate_limit_store_evictions_total", "Keys forgotten before they were full again.", "limiter", "backend")
+	storeCapacity  = desc("keystone_rate_limit_store_capacity", "Keys that a limiter can remember.", "limiter", "backend")
+	storeLive      = desc("keystone_rate_limit_store_live_evictions_total", "Keys forgotten although something was owed on them: a flood, or max_entries is too small.", "limiter", "backend")
+	storeOverflow  = desc("keystone_rate_limit_store_overflow_total", "Checks of new keys that a full store put together or refused.", "limiter", "backend")
+	storeNear      = desc("keystone_rate_limit_near_limit_keys", "Keys that have used four fifths of their quota or more; at most 1000 are counted.", "limiter", "backend")
 	storeErrors    = desc("keystone_rate_limit_store_errors_total", "Failures of a limiter's store.", "limiter", "backend")
 
 	fernetKeys    = desc("keystone_fernet_keys", "Keys in a repository.", "repository")
@@ -107,7 +114,11 @@ func (s *state) Collect(out chan<- prometheus.Metric) {
 	if s.Limiters != nil {
 		for _, l := range s.Limiters() {
 			gauge(storeEntries, float64(l.Entries), l.Name, l.Backend)
+			gauge(storeCapacity, float64(l.Capacity), l.Name, l.Backend)
+			gauge(storeNear, float64(l.NearLimit), l.Name, l.Backend)
 			counter(storeEvictions, float64(l.Evictions), l.Name, l.Backend)
+			counter(storeLive, float64(l.LiveEvictions), l.Name, l.Backend)
+			counter(storeOverflow, float64(l.Overflowed), l.Name, l.Backend)
 			counter(storeErrors, float64(l.Errors), l.Name, l.Backend)
 		}
 	}

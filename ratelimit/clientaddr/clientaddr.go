@@ -82,6 +82,10 @@ func New(cfg Config) (*Resolver, error) {
 // the zero Addr with NoPeer alone. However long the header, at most 32 entries
 // of it are looked at, and nothing is copied.
 func (r *Resolver) Resolve(peer string, h http.Header) (netip.Addr, How) {
+	return r.resolve(peer, h, nil)
+}
+
+func (r *Resolver) resolve(peer string, h http.Header, note func(Hop)) (netip.Addr, How) {
 	addr := local
 	if !r.local || !isUnix(peer) {
 		var ok bool
@@ -92,7 +96,7 @@ func (r *Resolver) Resolve(peer string, h http.Header) (netip.Addr, How) {
 			return addr, Peer
 		}
 	}
-	w := walk{trusted: r.trusted}
+	w := walk{trusted: r.trusted, note: note}
 	switch lines := h[r.header]; r.form {
 	case list:
 		w.readList(lines)

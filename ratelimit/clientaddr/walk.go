@@ -16,6 +16,7 @@ type walk struct {
 	named   bool       // one of them held an address
 	client  netip.Addr // the result, when how is Header
 	how     How        // why the walk ended; "" at the end of the header
+	note    func(Hop)  // told of every entry; nil: nobody is
 }
 
 // visit examines the next entry and reports whether to go on to its left. An
@@ -24,28 +25,36 @@ type walk struct {
 func (w *walk) visit(text string, parse func(string) (netip.Addr, bool)) bool {
 	if w.hops == maxHops {
 		w.how = TooManyHops
-		return false
+		return w.judged(text, netip.Addr{}, HopBeyond)
 	}
 	w.hops++
 	if len(text) > maxEntry {
 		w.how = Malformed
-		return false
+		return w.judged(text[len(text)-maxEntry:], netip.Addr{}, HopMalformed)
 	}
 	text = trim(text)
 	if text == "" {
-		return true
+		return w.judged(text, netip.Addr{}, HopEmpty)
 	}
 	w.named = true
 	addr, ok := parse(text)
 	switch {
 	case !ok || !isHost(addr):
 		w.how = Malformed
+		return w.judged(text, netip.Addr{}, HopMalformed)
 	case !trusts(w.trusted, addr):
 		w.client, w.how = addr, Header
-	default:
-		return true
+		return w.judged(text, addr, HopClient)
 	}
-	return false
+	return w.judged(text, addr, HopProxy)
+}
+
+// judged tells what was found of an entry, and whether the walk goes on.
+func (w *walk) judged(text string, addr netip.Addr, v Verdict) bool {
+	if w.note != nil {
+		w.note(Hop{Text: text, Addr: addr, Verdict: v})
+	}
+	return v == HopProxy || v == HopEmpty
 }
 
 // readList reads X-Forwarded-For: the lines are one list, in their order.
