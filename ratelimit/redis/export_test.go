@@ -11,7 +11,7 @@ func (c *Client) SetClock(now func() time.Duration) {
 	text := take.text
 	for _, r := range [][2]string{
 		{`redis.call('TIME')`, `{ARGV[#ARGV - 1], ARGV[#ARGV]}`},
-		{`'PX', string.format('%.0f', ms)`, `'PX', '100000000'`},
+		{`'PX', string.format('%.0f', roundup(left, 1000) + 1)`, `'PX', '100000000'`},
 	} {
 		if strings.Count(text, r[0]) == 0 {
 			panic("the script has no " + r[0])

@@ -29,6 +29,9 @@ func (c *Client) Open(spec ratelimit.Spec) (ratelimit.Store, error) {
 	case "", ratelimit.GCRA:
 		s.kind, s.denied = string(ratelimit.GCRA), newDenied()
 	case ratelimit.SlidingWindow:
+		// Its states mean something else, and a wait may be over a little
+		// earlier than told, so none is remembered.
+		s.prefix += "window:"
 	default:
 		return nil, fmt.Errorf("redis: no such algorithm: %s", spec.Algorithm)
 	}
@@ -38,6 +41,11 @@ func (c *Client) Open(spec ratelimit.Spec) (ratelimit.Store, error) {
 func (s *Store) setQuota(q ratelimit.Quota) error {
 	if err := q.Check(); err != nil {
 		return err
+	}
+	if s.kind == string(ratelimit.SlidingWindow) {
+		if _, err := ratelimit.NewCounter(q); err != nil {
+			return err
+		}
 	}
 	if q.Period%time.Microsecond != 0 {
 		return fmt.Errorf("%w: the period %s is no whole number of microseconds", ratelimit.ErrQuota, q.Period)
