@@ -88,6 +88,7 @@ var labelsOf = map[string]map[string]string{
 	"keystone_rate_limit_store_entries":                 {"limiter": "limiter", "backend": "memory"},
 	"keystone_rate_limit_store_evictions_total":         {"limiter": "limiter", "backend": "memory"},
 	"keystone_rate_limit_store_errors_total":            {"limiter": "limiter", "backend": "memory"},
+	"keystone_rate_limit_store_fallback_active":         {"limiter": "limiter", "backend": "memory"},
 	"keystone_policy_decisions_total":                   {"rule": "rule", "decision": "allowed|denied"},
 	"keystone_db_query_duration_seconds":                {"operation": "read|write", "engine": "sqlite|postgres"},
 	"keystone_db_statements_total":                      {"operation": "read|write", "engine": "sqlite|postgres"},

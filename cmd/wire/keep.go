@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/limitlog"
 	"github.com/keystone-go/keystone-go/ratelimit"
 )
@@ -14,7 +13,7 @@ import (
 // shape is what of a limiter cannot change while it holds debts.
 type shape struct {
 	spec  ratelimit.Spec // without quota, mode and what is a function
-	store any            // where the counters live
+	store storeOptions   // where the counters live
 	away  string         // what the limiter does while that is away
 }
 
@@ -25,19 +24,10 @@ type change struct {
 	fromMode, intoMode ratelimit.Mode
 }
 
-// storeOf is where a configuration keeps the counters.
-func storeOf(c conf.RateLimit) any {
-	return struct {
-		store, text string
-		redis       redisOptions
-		instances   *int
-	}{c.Store, c.RedisURLFile, redisOf(c), c.Instances}
-}
-
 // keep gives the limiter of the App before, with what it remembers, where its
 // shape is the same; its new quota and mode wait for Adopt. Else it makes one.
 func (b *builder) keep(spec ratelimit.Spec, onFailure string, open ratelimit.Opener) (*ratelimit.Limiter, error) {
-	s := shape{spec: spec, store: storeOf(b.cfg.RateLimit), away: onFailure}
+	s := shape{spec: spec, store: b.store, away: onFailure}
 	s.spec.Quota, s.spec.Mode, s.spec.Now, s.spec.Observe = ratelimit.Quota{}, "", nil, nil
 	refusals := b.refusals()
 	l, err := held(b, "limiter "+spec.Name, s, func() (*ratelimit.Limiter, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 // limits makes the resolver of clients' addresses and the limiters.
-func (b *builder) limits(context.Context) error {
+func (b *builder) limits(ctx context.Context) error {
 	p := b.cfg.RateLimitTrustedProxies
 	clients, err := clientaddr.New(clientaddr.Config{
 		Header: p.TrustedHeader, Trusted: p.TrustedProxies, PeerLocal: b.cfg.KeystoneGo.SocketPeer == "local",
@@ -21,7 +21,7 @@ func (b *builder) limits(context.Context) error {
 	if err != nil {
 		return b.blame("rate_limit_trusted_proxies", "trusted_proxies", err)
 	}
-	open, err := b.limitStores()
+	open, err := b.limitStores(ctx)
 	if err != nil {
 		return err
 	}

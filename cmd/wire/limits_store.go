@@ -1,34 +1,156 @@
 package wire
 
 import (
+	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
 
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/ratelimit"
+	"github.com/keystone-go/keystone-go/ratelimit/fallback"
 	"github.com/keystone-go/keystone-go/ratelimit/memory"
+	"github.com/keystone-go/keystone-go/ratelimit/redis"
 )
 
 // redisOptions is how [rate_limit] says that Redis is reached.
 type redisOptions struct {
-	url, file     string
+	url           string
 	ca, cert, key string
 	sentinel      string
 	cluster       bool
 }
 
-func redisOf(c conf.RateLimit) redisOptions {
-	return redisOptions{
-		url: c.RedisURL, file: c.RedisURLFile, ca: c.RedisTLSCAFile, cert: c.RedisTLSCertFile, key: c.RedisTLSKeyFile,
+// redisOf reads the file with the URL too.
+func redisOf(c conf.RateLimit) (redisOptions, error) {
+	o := redisOptions{
+		url: c.RedisURL, ca: c.RedisTLSCAFile, cert: c.RedisTLSCertFile, key: c.RedisTLSKeyFile,
 		sentinel: c.RedisSentinel, cluster: c.RedisCluster,
 	}
+	if c.RedisURLFile == "" {
+		return o, nil
+	}
+	text, err := os.ReadFile(c.RedisURLFile)
+	if err != nil {
+		return o, err
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	if o.url = strings.TrimSpace(line); o.url == "" {
+		return o, fmt.Errorf("%s has no URL in its first line", c.RedisURLFile)
+	}
+	return o, nil
+}
+
+// storeOptions are all options of where the counters live: a limiter goes on
+// with its debts only where they are the same.
+type storeOptions struct {
+	store     string
+	redis     redisOptions
+	instances int
+	database  conf.Database // for sql, and for the secret of the keys
+}
+
+func (b *builder) storeOptions() (storeOptions, error) {
+	c := b.cfg.RateLimit
+	o := storeOptions{store: c.Store, instances: 1}
+	if c.Store == "memory" {
+		return o, nil
+	}
+	if c.Instances != nil {
+		o.instances = *c.Instances
+	}
+	o.database = b.cfg.Database
+	var err error
+	if c.Store == "redis" {
+		o.redis, err = redisOf(c)
+	}
+	return o, err
 }
 
 // limitStores gives the openers of the limiters' stores, by what a limiter
 // does while a shared store is away.
-func (b *builder) limitStores() (func(onFailure string) ratelimit.Opener, error) {
-	if store := b.cfg.RateLimit.Store; store != "memory" {
-		_ = redisOf(b.cfg.RateLimit)
-		return nil, b.blame("rate_limit", "store", errors.New(store+" is not served yet; give memory"))
+func (b *builder) limitStores(ctx context.Context) (func(onFailure string) ratelimit.Opener, error) {
+	o, err := b.storeOptions()
+	if err != nil {
+		return nil, b.blame("rate_limit", "redis_url_file", err)
 	}
-	return func(string) ratelimit.Opener { return memory.Open }, nil
+	b.store = o
+	if o.store == "memory" {
+		return func(string) ratelimit.Opener { return memory.Open }, nil
+	}
+	if b.cfg.RateLimit.Instances == nil {
+		b.app.Warnings = append(b.app.Warnings, "[rate_limit] instances is not set: while the store is away, each instance lets every limit through once more")
+	}
+	s, err := held(b, "limit store", o, func() (*sharedStore, error) { return b.openShared(ctx, o) }, func(s *sharedStore) { s.close() })
+	if err != nil {
+		return nil, err
+	}
+	return func(onFailure string) ratelimit.Opener { return s.guard.Opener(fallback.Policy(onFailure)) }, nil
+}
+
+// sharedStore is the store that all limiters share with other processes.
+type sharedStore struct {
+	guard *fallback.Guard
+	close func()
+}
+
+func (b *builder) openShared(ctx context.Context, o storeOptions) (*sharedStore, error) {
+	if o.store != "redis" {
+		return nil, b.blame("rate_limit", "store", errors.New(o.store+" is not served yet; give memory or redis"))
+	}
+	client, err := redis.Dial(redis.Config{
+		URL: o.redis.url, SentinelMaster: o.redis.sentinel, Cluster: o.redis.cluster,
+		CAFile: o.redis.ca, CertFile: o.redis.cert, KeyFile: o.redis.key, Secret: limitSecret(o),
+	})
+	if err != nil {
+		option := "redis_url"
+		if b.cfg.RateLimit.RedisURLFile != "" {
+			option = "redis_url_file"
+		}
+		return nil, b.blame("rate_limit", option, err)
+	}
+	// A store that is away now may come back: the start does not wait for it.
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := client.Ping(ctx); err != nil {
+		b.app.Warnings = append(b.app.Warnings, fmt.Sprintf(
+			"[rate_limit] the store of the limits does not answer (%v): until it does, each limit follows its on_store_failure", err))
+	}
+	guard := fallback.New(client.Open, fallback.Config{Instances: o.instances, Log: b.Log})
+	return &sharedStore{guard: guard, close: client.Close}, nil
+}
+
+// limitSecret keys the hashes that stand in a shared store for addresses and
+// names. It is made of what all instances of a cloud have in common and the
+// store does not hold: the passwords for Redis and for the database. Without
+// any it hides nothing from whoever tries all addresses.
+func limitSecret(o storeOptions) []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "keystone-go rate limit keys\n%q\n%q", passwordIn(o.redis.url), passwordIn(o.database.Connection)))
+	return sum[:]
+}
+
+// passwordIn takes the password out of a URL, "" where there is none.
+func passwordIn(text string) string {
+	_, rest, _ := strings.Cut(text, "://")
+	credentials, _, ok := cutLast(rest, "@")
+	if !ok {
+		return ""
+	}
+	_, password, _ := strings.Cut(credentials, ":")
+	if plain, err := url.PathUnescape(password); err == nil {
+		return plain
+	}
+	return password
+}
+
+func cutLast(text, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(text, sep)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(sep):], true
 }

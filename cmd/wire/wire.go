@@ -170,6 +170,7 @@ type builder struct {
 	checks  *health.Checks
 	engine  db.Dialect
 	stats   *ops.Metrics
+	store   storeOptions
 	// unwatched is App.DB, with writes that empty no cache.
 	unwatched db.DB
 }

@@ -34,8 +34,9 @@ type Limiter struct {
 	Evictions         uint64 // for room, those below among them
 	LiveEvictions     uint64 // of keys that owed something
 	Overflowed        uint64 // checks of new keys that shared a bucket, or were refused for lack of room
-	Errors            uint64
-	NearLimit         int // keys that have used four fifths of their quota or more
+	Errors            uint64 // checks that the store could not decide
+	Failing           bool   // the last one was such: the limiter follows its on_store_failure
+	NearLimit         int    // keys that have used four fifths of their quota or more
 }
 
 // Keys is the state of one key repository.
@@ -72,6 +73,7 @@ var (
 	storeOverflow  = desc("keystone_rate_limit_store_overflow_total", "Checks of new keys that a full store put together or refused.", "limiter", "backend")
 	storeNear      = desc("keystone_rate_limit_near_limit_keys", "Keys that have used four fifths of their quota or more; at most 1000 are counted.", "limiter", "backend")
 	storeErrors    = desc("keystone_rate_limit_store_errors_total", "Failures of a limiter's store.", "limiter", "backend")
+	storeFailing   = desc("keystone_rate_limit_store_fallback_active", "1 while a limiter's shared store is away and on_store_failure decides in its place.", "limiter", "backend")
 
 	fernetKeys    = desc("keystone_fernet_keys", "Keys in a repository.", "repository")
 	fernetPrimary = desc("keystone_fernet_primary_key_info", "The key that is used to issue; always 1.", "repository", "key_id")
@@ -120,6 +122,11 @@ func (s *state) Collect(out chan<- prometheus.Metric) {
 			counter(storeLive, float64(l.LiveEvictions), l.Name, l.Backend)
 			counter(storeOverflow, float64(l.Overflowed), l.Name, l.Backend)
 			counter(storeErrors, float64(l.Errors), l.Name, l.Backend)
+			failing := 0.0
+			if l.Failing {
+				failing = 1
+			}
+			gauge(storeFailing, failing, l.Name, l.Backend)
 		}
 	}
 	if s.Caches != nil {
