@@ -7,17 +7,20 @@ import (
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
 // Group is a group of users.
 type Group struct {
-	ID, Name, DomainID, Description string
+	ID, Name, DomainID string
+	Description        *string
+	Extra              pyjson.Object // members that Keystone has no column for
 }
 
 // CreateGroup stores a group.
 func CreateGroup(ctx context.Context, c db.Conn, g Group) error {
 	_, err := c.Exec(ctx, `insert into "group" (id, domain_id, name, description, extra) values ($1, $2, $3, $4, $5)`,
-		g.ID, g.DomainID, g.Name, g.Description, "{}")
+		g.ID, g.DomainID, g.Name, g.Description, pyjson.Encode(orEmpty(g.Extra)))
 	if errors.Is(err, db.ErrDuplicate) {
 		return fault.Duplicate("group", "Duplicate entry found with name %s at domain ID %s", g.Name, g.DomainID)
 	}

@@ -17,9 +17,11 @@ import (
 
 // Users creates and changes local users.
 type Users struct {
-	DB       db.DB
-	Hasher   hasher
-	Rules    PasswordRules
+	DB     db.DB
+	Hasher hasher
+	Rules  PasswordRules
+	// Limit is [identity] list_limit, 0 for none.
+	Limit    int
 	IdleDays *int // [security_compliance] disable_user_account_days_inactive
 	Revoker  cascade.Revoker
 	Now      func() time.Time
@@ -99,6 +101,9 @@ func (u Users) Create(ctx context.Context, domainID string, ch Change) (View, er
 		active = db.Date(now)
 	}
 	err = u.DB.Tx(ctx, func(c db.Conn) error {
+		if err := domainExists(ctx, c, domainID); err != nil {
+			return err
+		}
 		if err := u.checkDefaultProject(ctx, c, ch); err != nil {
 			return err
 		}
@@ -120,6 +125,21 @@ func (u Users) Create(ctx context.Context, domainID string, ch Change) (View, er
 		return View{}, err
 	}
 	return u.Get(ctx, id)
+}
+
+// Delete removes a user with all that is his, and voids his tokens; 404 when
+// there is none.
+func (u Users) Delete(ctx context.Context, id string) error {
+	return u.DB.Tx(ctx, func(c db.Conn) error {
+		found, err := db.All(ctx, c, userExists(id))
+		if err != nil {
+			return fmt.Errorf("read user %s: %w", id, err)
+		}
+		if len(found) == 0 {
+			return fault.NoSuch("user", id)
+		}
+		return u.Revoker.UserDeleted(ctx, c, id)
+	})
 }
 
 // Update changes a user (keystone/identity/core.py update_user): an update of

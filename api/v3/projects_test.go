@@ -75,7 +75,7 @@ func TestProjectLists(t *testing.T) {
 		st := newStand(t, setup{db: d})
 		make := func(id, name, parent string, enabled bool, tags ...string) {
 			t.Helper()
-			p := resources(d).Projects
+			p := resources(t, d).Projects
 			_, err := p.Create(t.Context(), resource.New{ID: id, DomainID: "default", ParentID: parent, Change: resource.Change{Name: &name, Enabled: &enabled, Tags: &tags}})
 			if err != nil {
 				t.Fatal(err)

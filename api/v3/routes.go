@@ -24,19 +24,22 @@ type Resources struct {
 	Projects  resource.Projects
 	// DefaultDomain is [identity] default_domain_id.
 	DefaultDomain string
+	Groups        identity.Groups
 	Health        *health.Checks
 	Now           func() time.Time
 }
 
 // Table is every row that is served, without the HEAD of each GET.
 func Table(r Resources) []Route {
+	people := users{r.Users, r.Auth, r.Groups, r.DefaultDomain}
 	rows := slices.Concat(
 		discoveryRoutes(),
 		r.Own.routes(r.DB),
 		healthcheck{r.Health, r.Now}.routes(),
 		authTokens{r.Auth}.routes(),
 		authScopes{r.DB}.routes(),
-		users{r.Users, r.Auth}.routes(),
+		people.routes(),
+		groups{r.Groups, people, r.DefaultDomain}.routes(),
 		regions{r.Regions}.routes(),
 		services{r.Services}.routes(),
 		endpoints{r.Endpoints}.routes(),

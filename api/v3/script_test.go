@@ -8,8 +8,11 @@ import (
 
 	"github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/cascade"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/passhash"
+	"github.com/keystone-go/keystone-go/internal/uuid"
 	"github.com/keystone-go/keystone-go/resource"
 )
 
@@ -47,10 +50,19 @@ func script(t *testing.T, st *stand, steps []step) {
 }
 
 // resources are all there are, on a database.
-func resources(d db.DB) v3.Resources {
+func resources(t *testing.T, d db.DB) v3.Resources {
+	t.Helper()
+	revoker := cascade.Revoker{Keep: time.Hour, Now: time.Now}
+	rounds := 4
+	hasher, err := passhash.New(passhash.Options{Slots: 1, Rounds: &rounds})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return v3.Resources{
-		DB: d, DefaultDomain: "default",
+		DB: d, DefaultDomain: "default", Now: time.Now,
 		Regions: catalog.Regions{DB: d}, Services: catalog.Services{DB: d}, Endpoints: catalog.Endpoints{DB: d},
-		Projects: resource.Projects{DB: d, MaxDepth: 5, FederatedDomain: "Federated", Revoker: cascade.Revoker{Keep: time.Hour, Now: time.Now}},
+		Projects: resource.Projects{DB: d, MaxDepth: 5, FederatedDomain: "Federated", Revoker: revoker},
+		Users:    identity.Users{DB: d, Hasher: hasher, Revoker: revoker, Now: time.Now, NewID: uuid.Hex},
+		Groups:   identity.Groups{DB: d, Revoker: revoker},
 	}
 }

@@ -130,7 +130,7 @@ func newStand(t *testing.T, s setup) *stand {
 		Log: slog.New(olog.New(&lockedWriter{w: st.log}, olog.Options{Debug: true})), Routes: s.rows,
 	}
 	if s.rows == nil {
-		cfg.Routes = v3.Table(resources(s.db))
+		cfg.Routes = v3.Table(resources(t, s.db))
 	}
 	if s.change != nil {
 		s.change(&cfg)

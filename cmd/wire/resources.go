@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/resource"
 )
 
@@ -13,6 +14,7 @@ func (b *builder) resources() v3.Resources {
 	return v3.Resources{
 		Own:    v3.Own{Guard: b.app.guard, Desk: desk{b.app.face}, Log: b.Log},
 		Health: b.checks, Now: b.Now, DB: d, Auth: b.app.Auth, Users: b.app.Users,
+		Groups:    identity.Groups{DB: d, Limit: listLimit(b.cfg.Identity.ListLimit, global), Revoker: b.app.Users.Revoker},
 		Regions:   catalog.Regions{DB: d, Limit: ofCatalog},
 		Services:  catalog.Services{DB: d, Limit: ofCatalog},
 		Endpoints: catalog.Endpoints{DB: d, Limit: ofCatalog},

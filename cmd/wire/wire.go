@@ -238,7 +238,7 @@ func (b *builder) services(context.Context) error {
 func NewUsers(cfg *conf.Config, d db.DB, h *passhash.Hasher, now func() time.Time) identity.Users {
 	sec := cfg.SecurityCompliance
 	return identity.Users{
-		DB: d, Hasher: h, IdleDays: sec.DisableUserAccountDaysInactive, Now: now, NewID: uuid.Hex,
+		DB: d, Hasher: h, Limit: listLimit(cfg.Identity.ListLimit, cfg.Default.ListLimit), IdleDays: sec.DisableUserAccountDaysInactive, Now: now, NewID: uuid.Hex,
 		Rules: identity.PasswordRules{
 			Regex: sec.PasswordRegex, RegexDescription: sec.PasswordRegexDescription,
 			ExpiresDays: sec.PasswordExpiresDays, History: sec.UniqueLastPasswordCount,

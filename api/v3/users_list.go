@@ -1,0 +1,166 @@
+package v3
+
+import (
+	"context"
+	"slices"
+
+	"github.com/keystone-go/keystone-go/assignment"
+	"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+	"github.com/keystone-go/keystone-go/policy"
+	"github.com/keystone-go/keystone-go/resource"
+)
+
+// Schemas of keystone/identity/schema.py; checkUserCreate says the rest.
+var (
+	newUser = shape{key: "user", alone: true, fields: append([]field{
+		{name: "name", required: true, min: 1, max: 255, pattern: notBlank},
+		{name: "enabled", kind: loose},
+	}, withoutFields(changedUser.fields, "name", "enabled")...)}
+
+	userQuery = query{fields: []field{
+		{name: "domain_id", min: 1, max: 64, pattern: idText},
+		{name: "enabled", kind: loose},
+		{name: "idp_id"},
+		{name: "name", max: 255},
+		{name: "password_expires_at"},
+		{name: "protocol_id"}, {name: "unique_id"}, sortDirection,
+	}}
+	userFilters = []string{"domain_id", "enabled", "name"}
+)
+
+func withoutFields(all []field, names ...string) []field {
+	var out []field
+	for _, f := range all {
+		if !slices.Contains(names, f.name) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// sentUser lets the rule look at the user that is to be made, but for the
+// password.
+func sentUser(c *Call) (policy.Target, error) {
+	t := policy.Target{}
+	t.AddObject("target.user", c.sent("user").Without("password"))
+	return t, nil
+}
+
+func (h users) list(c *Call) (Reply, error) {
+	f := identity.UserFilter{}
+	for _, name := range []string{"idp_id", "protocol_id", "unique_id"} {
+		if v, asked := c.query[name]; asked {
+			if f.Federated == nil {
+				f.Federated = map[string]string{}
+			}
+			f.Federated[name] = v[0]
+		}
+	}
+	return h.listWhere(c, f, true)
+}
+
+// listWhere answers a list of users; in a domain-scoped token's domain alone.
+func (h users) listWhere(c *Call, f identity.UserFilter, limited bool) (Reply, error) {
+	if d := c.Caller.Domain; d != nil {
+		f.DomainID = d.ID
+	}
+	for _, v := range c.query["password_expires_at"] {
+		e, err := identity.ParseExpiry(v)
+		if err != nil {
+			return Reply{}, err
+		}
+		f.PasswordExpires = append(f.PasswordExpires, e)
+	}
+	read := func(ctx context.Context, q hints.Hints) (hints.Page[identity.View], error) { return h.List(ctx, q, f) }
+	l := lists[identity.View]{key: "users", filters: userFilters, read: read, view: h.view}
+	if limited {
+		l.limit = h.Limit
+	}
+	return l.answer(c)
+}
+
+func (h users) get(c *Call) (Reply, error) {
+	return ok("user", h.view(c, c.Object.(identity.View))), nil
+}
+
+func (h users) create(c *Call) (Reply, error) {
+	body := normalized(c.sent("user"))
+	domainID, _ := body.String("domain_id")
+	if domainID == "" {
+		domainID = c.homeDomain(h.defaultDomain)
+	}
+	ch, err := newUserChange(body)
+	if err != nil {
+		return Reply{}, err
+	}
+	u, err := h.Create(c.Ctx(), domainID, ch)
+	if err != nil {
+		return Reply{}, err
+	}
+	return created("user", h.view(c, u)), nil
+}
+
+// newUserChange reads a new user whose shape was checked.
+func newUserChange(body pyjson.Object) (identity.Change, error) {
+	before := identity.View{}
+	before.Account.DomainID, _ = body.String("domain_id")
+	return userChange(before, body.Without("id"))
+}
+
+// checkUserCreate adds to the schema what it cannot say.
+func checkUserCreate(c *Call) error {
+	user := c.sent("user")
+	if v, given := user.Get("federated"); given {
+		if err := checkFederated(v.([]any)); err != nil {
+			return err
+		}
+	}
+	if o, given := user.Object("options"); given {
+		return checkUserOptions(o)
+	}
+	return nil
+}
+
+func (h users) delete(c *Call) (Reply, error) {
+	if err := h.Delete(c.Ctx(), c.Param("user_id")); err != nil {
+		return Reply{}, err
+	}
+	return noContent(), nil
+}
+
+func (h users) groupsOf(c *Call) (Reply, error) {
+	read := func(ctx context.Context, q hints.Hints) (hints.Page[identity.Group], error) {
+		return h.groups.Of(ctx, c.Param("user_id"), q)
+	}
+	view := func(c *Call, g identity.Group) pyjson.Object {
+		return groupView(c, g).Set("membership_expires_at", nil)
+	}
+	return lists[identity.Group]{key: "groups", filters: []string{"name"}, limit: h.groups.Limit, read: read, view: view}.answer(c)
+}
+
+// projectsOf lists what the user has a role on; the filters are asked of the
+// answer's members.
+func (h users) projectsOf(c *Call) (Reply, error) {
+	q, err := c.hints(0, "domain_id", "enabled", "name")
+	if err != nil {
+		return Reply{}, err
+	}
+	var b db.Batch
+	found := assignment.ProjectsOf(&b, c.Param("user_id"))
+	if err := h.DB.Send(c.Ctx(), &b); err != nil {
+		return Reply{}, err
+	}
+	tags, options := labels(found.Tags.All()), labels(found.Options.All())
+	view := func(c *Call, p resource.Project) pyjson.Object { return projectView(c, p, tags[p.ID], options[p.ID]) }
+	return collection(c, "projects", hints.Page[resource.Project]{Rows: found.Projects.All(), Rest: q.Filters}, q, view), nil
+}
+
+// view is a user as answers show him; who was idle for too long is shown as
+// disabled, as he is treated.
+func (h users) view(c *Call, v identity.View) pyjson.Object {
+	v.Account.Enabled = v.Account.Active(h.Now(), h.IdleDays)
+	return userView(c, v, false)
+}

@@ -1,0 +1,59 @@
+package identity
+
+import (
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/hints"
+)
+
+const groupCols = `g.id, g.domain_id, g.name, g.description, g.extra`
+
+func scanGroup(r db.Row) (Group, error) {
+	var g Group
+	var extra *string
+	err := r.Scan(&g.ID, &g.DomainID, &g.Name, &g.Description, &extra)
+	g.Extra = extraOf(deref(extra))
+	return g, err
+}
+
+// GroupByID reads one group.
+func GroupByID(id string) db.Query[Group] {
+	return db.Query[Group]{Text: `select ` + groupCols + ` from "group" g where g.id = $1`, Args: []any{id}, Scan: scanGroup}
+}
+
+var groupColumns = map[string]hints.Column{"domain_id": {SQL: "g.domain_id", Max: 64}, "name": {SQL: "g.name", Max: 64}}
+
+func groupSource(domainID string) hints.Source[Group] {
+	return hints.Source[Group]{
+		Select: `select ` + groupCols + ` from "group" g`, Columns: groupColumns, ID: "g.id", Paged: true, Scan: scanGroup,
+		Where: func(w *db.Where) {
+			if domainID != "" {
+				w.And(`g.domain_id = ?`, domainID)
+			}
+		},
+	}
+}
+
+func groupsOf(userID string) hints.Source[Group] {
+	return hints.Source[Group]{
+		Select: `select ` + groupCols + ` from "group" g`, Columns: groupColumns, ID: "g.id", Scan: scanGroup,
+		Where: func(w *db.Where) {
+			w.And(`g.id in (select m.group_id from user_group_membership m where m.user_id = ?)`, userID)
+		},
+	}
+}
+
+func scanText(r db.Row) (s string, err error) {
+	err = r.Scan(&s)
+	return s, err
+}
+
+func userExists(id string) db.Query[string] {
+	return db.Query[string]{Text: `select u.id from "user" u where u.id = $1`, Args: []any{id}, Scan: scanText}
+}
+
+func membership(userID, groupID string) db.Query[string] {
+	return db.Query[string]{
+		Text: `select m.user_id from user_group_membership m where m.user_id = $1 and m.group_id = $2`,
+		Args: []any{userID, groupID}, Scan: scanText,
+	}
+}
