@@ -26,12 +26,12 @@ const askTime = 30 * time.Second
 
 func (p *program) rateLimitCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ratelimit", Short: "See and reset rate limits",
+		Use: "ratelimit", Short: "See, explain and reset rate limits",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError{errors.New("ratelimit needs a command: show or reset"), cmd}
+			return usageError{errors.New("ratelimit needs a command: show, reset or explain"), cmd}
 		},
 	}
-	for _, c := range []*cobra.Command{p.rateLimitShowCommand(), p.rateLimitResetCommand()} {
+	for _, c := range []*cobra.Command{p.rateLimitShowCommand(), p.rateLimitResetCommand(), p.rateLimitExplainCommand()} {
 		c.Args = usageArgs(c.Args)
 		cmd.AddCommand(c)
 	}

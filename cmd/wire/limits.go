@@ -14,10 +14,7 @@ import (
 
 // limits makes the resolver of clients' addresses and the limiters.
 func (b *builder) limits(ctx context.Context) error {
-	p := b.cfg.RateLimitTrustedProxies
-	clients, err := clientaddr.New(clientaddr.Config{
-		Header: p.TrustedHeader, Trusted: p.TrustedProxies, PeerLocal: b.cfg.KeystoneGo.SocketPeer == "local",
-	})
+	clients, err := resolverOf(b.cfg)
 	if err != nil {
 		return b.blame("rate_limit_trusted_proxies", "trusted_proxies", err)
 	}
@@ -38,6 +35,14 @@ func (b *builder) limits(ctx context.Context) error {
 	b.refusals() // there are none to log without limits, but what they show is asked for
 	b.app.Warnings = append(b.app.Warnings, warnings...)
 	return nil
+}
+
+// resolverOf finds clients' addresses as a configuration says.
+func resolverOf(cfg *conf.Config) (*clientaddr.Resolver, error) {
+	p := cfg.RateLimitTrustedProxies
+	return clientaddr.New(clientaddr.Config{
+		Header: p.TrustedHeader, Trusted: p.TrustedProxies, PeerLocal: cfg.KeystoneGo.SocketPeer == "local",
+	})
 }
 
 // limitConfig is what the limiters are told of a configuration.

@@ -268,12 +268,18 @@ func parsePrefixes(o *Option, s string) (any, error) {
 	}
 	list := parseList(s)
 	for _, item := range list {
+		if o.Name == proxies && item == loopback {
+			continue
+		}
 		if err := checkPrefix(item, everybody); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
+
+// loopback is a word for the proxies on this host.
+const loopback = "loopback"
 
 func checkPrefix(s, everybody string) error {
 	if strings.Contains(s, "%") {

@@ -135,6 +135,14 @@ func TestRL_C14(t *testing.T) {
 	mustLoad(t, proxies("10.0.0.5, 2001:db8::1"))
 }
 
+// The word for proxies on this host is one for proxies alone.
+func TestLoopbackIsAProxy(t *testing.T) {
+	mustLoad(t, proxies("loopback, 10.0.0.0/24"))
+	for _, option := range []string{"exempt_networks", "block_networks"} {
+		refused(t, "[rate_limit]\n"+option+" = loopback\n", `"loopback" is not a network`)
+	}
+}
+
 func TestRL_C18(t *testing.T) {
 	refused(t, globalIP("enabled = true", "burst_sise = 5", "burst_size = 5", "replenish_rate_per_second = 1"),
 		"keystone.conf:3: [rate_limit_global_ip] burst_sise: no such option; did you mean [rate_limit_global_ip] burst_size?")

@@ -28,9 +28,10 @@ type Hop struct {
 type Explanation struct {
 	Peer netip.Addr // zero when the request has none
 	// Trusted reports whether the peer is believed; Header is what it is asked
-	// for then.
+	// for then, and Single that it holds one address.
 	Trusted bool
 	Header  string
+	Single  bool
 	// Hops are the entries examined, in that order: from the right.
 	Hops []Hop
 	// Client and How are what Resolve gives.
@@ -40,7 +41,7 @@ type Explanation struct {
 
 // Explain does what Resolve does, and tells each step.
 func (r *Resolver) Explain(peer string, h http.Header) Explanation {
-	e := Explanation{Header: r.header}
+	e := Explanation{Header: r.header, Single: r.form == single}
 	e.Client, e.How = r.resolve(peer, h, func(hop Hop) { e.Hops = append(e.Hops, hop) })
 	switch addr, ok := parseNode(peer, isPort); {
 	case ok:
