@@ -184,8 +184,8 @@ func (r Regions) Delete(ctx context.Context, id string) error {
 			ids[i] = b.id
 		}
 		var b db.Batch
-		b.Exec(`delete from policy_association where region_id in `+db.In(len(ids), 1), ids...)
 		b.Exec(`delete from region where id in `+db.In(len(ids), 1), ids...)
+		b.Exec(`delete from policy_association where region_id in `+db.In(len(ids), 1), ids...)
 		return c.Send(ctx, &b)
 	})
 	if errors.Is(err, db.ErrReference) {

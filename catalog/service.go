@@ -90,6 +90,13 @@ func (s Services) Update(ctx context.Context, id string, change ServiceChange) (
 // and policies; 404 when there is none.
 func (s Services) Delete(ctx context.Context, id string) error {
 	err := again(ctx, s.DB, func(c db.Conn) error {
+		// Whoever ties something to the service or its endpoints now waits.
+		lock := db.ForUpdate(c.Dialect())
+		for _, text := range []string{`select id from service where id = $1`, `select id from endpoint where service_id = $1 order by id`} {
+			if _, err := db.All(ctx, c, db.Query[string]{Text: text + lock, Args: []any{id}, Scan: scanText}); err != nil {
+				return err
+			}
+		}
 		var b db.Batch
 		b.Exec(`delete from project_endpoint where endpoint_id in (select id from endpoint where service_id = $1)`, id)
 		b.Exec(`delete from policy_association where service_id = $1 or endpoint_id in (select id from endpoint where service_id = $1)`, id)

@@ -170,7 +170,7 @@ func sameDomain(parent Project, domainID string) error {
 
 // hold keeps a row from being changed until the transaction is over.
 func hold(ctx context.Context, c db.Conn, id string) error {
-	_, err := db.All(ctx, c, db.Query[string]{Text: `select p.id from project p where p.id = $1` + db.ForUpdate(c.Dialect()), Args: []any{id}, Scan: scanText})
+	_, err := db.All(ctx, c, Held(c.Dialect(), id))
 	if err != nil {
 		return fmt.Errorf("hold project %s: %w", id, err)
 	}

@@ -135,6 +135,11 @@ func (a *API) run(c *Call) (Reply, error) {
 			return Reply{}, err
 		}
 	}
+	if b := c.route.Body; b != nil && b.late {
+		if err := b.check(c); err != nil {
+			return Reply{}, err
+		}
+	}
 	reply, err := c.route.Do(c)
 	if err != nil || c.Issued == nil {
 		return reply, err
@@ -150,7 +155,7 @@ func (r *Route) shapes(c *Call) error {
 			return err
 		}
 	}
-	if r.Body != nil {
+	if r.Body != nil && !r.Body.late {
 		if err := r.Body.check(c); err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ type Resources struct {
 	Regions   catalog.Regions
 	Services  catalog.Services
 	Endpoints catalog.Endpoints
+	Policies  catalog.Policies
 	Projects  resource.Projects
 	// DefaultDomain is [identity] default_domain_id.
 	DefaultDomain string
@@ -43,6 +44,8 @@ func Table(r Resources) []Route {
 		regions{r.Regions}.routes(),
 		services{r.Services}.routes(),
 		endpoints{r.Endpoints}.routes(),
+		policies{r.Policies}.routes(),
+		policyTies{r.Policies}.routes(),
 		domains{r.Projects}.routes(),
 		projects{r.Projects, r.DefaultDomain}.routes(),
 		projectTags{projects{r.Projects, r.DefaultDomain}}.routes(),

@@ -171,7 +171,11 @@ func TestRoutesAreInTheHomeDocument(t *testing.T) {
 			}
 			continue
 		}
-		res := home.Resources["https://docs.openstack.org/api/openstack-identity/3/rel/"+r.Rel]
+		rel := r.Rel
+		if !strings.HasPrefix(rel, "ext/") {
+			rel = "rel/" + rel
+		}
+		res := home.Resources["https://docs.openstack.org/api/openstack-identity/3/"+rel]
 		path := strings.TrimPrefix(r.Path, "/v3")
 		template, _ := res["href-template"].(string)
 		// Python registers the tags of a project and one of them under one name:

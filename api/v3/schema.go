@@ -85,6 +85,9 @@ type shape struct {
 	strict bool
 	// optional lets the key be missing.
 	optional bool
+	// late has it checked after the rule is asked, on the rows where Python
+	// Keystone does so.
+	late bool
 	// bare has no object under the key, but a value of its one field.
 	bare bool
 }

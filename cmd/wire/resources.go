@@ -18,6 +18,7 @@ func (b *builder) resources() v3.Resources {
 		Regions:   catalog.Regions{DB: d, Limit: ofCatalog},
 		Services:  catalog.Services{DB: d, Limit: ofCatalog},
 		Endpoints: catalog.Endpoints{DB: d, Limit: ofCatalog},
+		Policies:  catalog.Policies{DB: d, Limit: listLimit(b.cfg.Policy.ListLimit, global)},
 		Projects:  b.projects(), DefaultDomain: b.cfg.Identity.DefaultDomainID,
 	}
 }

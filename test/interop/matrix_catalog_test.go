@@ -8,7 +8,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 )
 
-// catalog makes the services and endpoints of matrix.yaml: some that are read,
+// catalog makes the services, endpoints and policies of matrix.yaml: some that are read,
 // and an actor's own each to change and to delete.
 func (s *stand) catalog(t *testing.T) {
 	t.Helper()
@@ -31,12 +31,27 @@ func (s *stand) catalog(t *testing.T) {
 		t.Helper()
 		run(`insert into endpoint (id, interface, service_id, url, region_id, enabled, extra) values ($1, 'public', $2, 'http://mx/%(tenant_id)s', 'mx-parent', true, '{"name": "mx"}')`, id, service)
 	}
+	policy := func(id string) {
+		t.Helper()
+		run(`insert into policy (id, type, blob, extra) values ($1, 'mx-type', '"of the matrix"', '{"name": "mx"}')`, id)
+	}
+	tie := func(id, policy string, endpoint, service, region any) {
+		t.Helper()
+		run(`insert into policy_association (id, policy_id, endpoint_id, service_id, region_id) values ($1, $2, $3, $4, $5)`, id, policy, endpoint, service, region)
+	}
 	service("mx-service")
 	endpoint("mx-endpoint", "mx-service")
+	policy("mx-policy")
+	service("mx-tied")
+	endpoint("mx-tied", "mx-tied")
+	tie("mx-tie-1", "mx-policy", "mx-endpoint", nil, nil)
+	tie("mx-tie-2", "mx-policy", nil, "mx-tied", nil)
+	tie("mx-tie-3", "mx-policy", nil, "mx-tied", "mx-parent")
 	for _, a := range s.actors {
 		for _, kind := range []string{"patch", "delete"} {
 			service("mx-service-" + kind + "-" + a.name)
 			endpoint("mx-endpoint-"+kind+"-"+a.name, "mx-service")
+			policy("mx-policy-" + kind + "-" + a.name)
 		}
 		endpoint("mx-endpoint-of-"+a.name, "mx-service-delete-"+a.name)
 	}
