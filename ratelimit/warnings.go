@@ -25,6 +25,9 @@ func warnings(cfg Config, s *Set) []string {
 		}
 	}
 	switch {
+	case cfg.Store == "":
+	case cfg.Store != "memory" && cfg.Instances == nil:
+		w = append(w, "[rate_limit] instances is not set: while the shared store is away each instance lets every limit through once more")
 	case cfg.Store != "memory":
 	case cfg.Instances == nil:
 		w = append(w, "[rate_limit] store is memory and instances is not set: each instance lets every limit through once more; say instances = 1, or share the counters")

@@ -52,18 +52,20 @@ type storeOptions struct {
 	redis     redisOptions
 	instances int
 	database  conf.Database // for sql, and for the secret of the keys
+	secret    string        // key_secret
 }
 
 func (b *builder) storeOptions() (storeOptions, error) {
 	c := b.cfg.RateLimit
 	o := storeOptions{store: c.Store, instances: 1}
-	if c.Store == "memory" {
+	if c.Store == "memory" || c.Mode == "off" {
+		o.store = "memory"
 		return o, nil
 	}
 	if c.Instances != nil {
 		o.instances = *c.Instances
 	}
-	o.database = b.cfg.Database
+	o.database, o.secret = b.cfg.Database, c.KeySecret
 	var err error
 	if c.Store == "redis" {
 		o.redis, err = redisOf(c)
@@ -82,8 +84,8 @@ func (b *builder) limitStores(ctx context.Context) (func(onFailure string) ratel
 	if o.store == "memory" {
 		return func(string) ratelimit.Opener { return memory.Open }, nil
 	}
-	if b.cfg.RateLimit.Instances == nil {
-		b.app.Warnings = append(b.app.Warnings, "[rate_limit] instances is not set: while the store is away, each instance lets every limit through once more")
+	if !o.secretive() {
+		b.app.Warnings = append(b.app.Warnings, "[rate_limit] key_secret is not set, and neither Redis nor the database has a password to take its place: whoever reads the shared store can find out the addresses in it")
 	}
 	s, err := held(b, "limit store", o, func() (*sharedStore, error) { return b.openShared(ctx, o) }, func(s *sharedStore) { s.close() })
 	if err != nil {
@@ -124,11 +126,20 @@ func (b *builder) openShared(ctx context.Context, o storeOptions) (*sharedStore,
 	return &sharedStore{guard: guard, close: client.Close}, nil
 }
 
+// secretive tells whether the hashes in a shared store have a key that is
+// nobody's but the instances'.
+func (o storeOptions) secretive() bool {
+	return o.secret != "" || passwordIn(o.redis.url) != "" || passwordIn(o.database.Connection) != ""
+}
+
 // limitSecret keys the hashes that stand in a shared store for addresses and
-// names. It is made of what all instances of a cloud have in common and the
-// store does not hold: the passwords for Redis and for the database. Without
-// any it hides nothing from whoever tries all addresses.
+// names. Where key_secret is not given, it is made of what all instances of a
+// cloud have in common and the store does not hold: the passwords for Redis and
+// for the database.
 func limitSecret(o storeOptions) []byte {
+	if o.secret != "" {
+		return []byte(o.secret)
+	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "keystone-go rate limit keys\n%q\n%q", passwordIn(o.redis.url), passwordIn(o.database.Connection)))
 	return sum[:]
 }

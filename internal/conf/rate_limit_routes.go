@@ -139,8 +139,18 @@ func (l *loader) checkSpray() {
 	}
 }
 
+// leastSecret is how long [rate_limit] key_secret must be.
+const leastSecret = 16
+
+// checkRedis looks at how the shared store is reached.
 func (l *loader) checkRedis() {
 	r := l.config.RateLimit
+	if r.Mode == "off" {
+		return
+	}
+	if r.KeySecret != "" && len(r.KeySecret) < leastSecret {
+		l.complain("rate_limit", "key_secret", fmt.Sprintf("the text is too short; give at least %d characters, the same on all instances", leastSecret))
+	}
 	switch {
 	case r.Store == "redis" && r.RedisURL == "" && r.RedisURLFile == "":
 		l.complain("rate_limit", "redis_url", "store = redis needs redis_url or redis_url_file")
