@@ -212,8 +212,9 @@ func (c *Call) settle(status int) {
 		if prices == nil || paid.Cost <= prices.Of(status) {
 			continue
 		}
-		// The client may be gone; what it is owed is not.
-		if err := paid.Limiter.RefundCost(context.WithoutCancel(c.Ctx()), paid.Key, paid.Cost-prices.Of(status)); err != nil {
+		// The client may be gone; what it is owed is not. Nothing of the
+		// request's context matters here, and a copy of it would be allocated.
+		if err := paid.Limiter.RefundCost(context.Background(), paid.Key, paid.Cost-prices.Of(status)); err != nil {
 			paid.Limiter.Observe(ratelimit.Failed)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/keystone-go/keystone-go/ratelimit"
 )
 
-func headersOf(t *testing.T, st *stand, c call) map[string]string {
+func headersOf(t testing.TB, st *stand, c call) map[string]string {
 	t.Helper()
 	w, got := st.do(c), map[string]string{}
 	for k, v := range w.Header() {

@@ -81,7 +81,7 @@ func holder(role string) *auth.Identity {
 
 // stand is a server with everything around it in the hand of the test.
 type stand struct {
-	t      *testing.T
+	t      testing.TB
 	api    *v3.API
 	tokens *tokens
 	log    *bytes.Buffer
@@ -96,10 +96,12 @@ type setup struct {
 	rows   []v3.Route       // in place of the table
 	burst  int              // of the limit by address, 1 a second; 0: no limit
 	limits ratelimit.Config // beside it
-	change func(*v3.Config)
+	// observe is told of decisions in place of stand.outcomes.
+	observe func(limiter, outcome string)
+	change  func(*v3.Config)
 }
 
-func newStand(t *testing.T, s setup) *stand {
+func newStand(t testing.TB, s setup) *stand {
 	t.Helper()
 	st := &stand{t: t, tokens: &tokens{}, log: &bytes.Buffer{}, outcomes: map[string]int{}}
 	rules, err := policy.New(policy.Config{EnforceNewDefaults: true}, nil)
@@ -119,6 +121,9 @@ func newStand(t *testing.T, s setup) *stand {
 		defer st.mu.Unlock()
 		st.outcomes[limiter+" "+outcome]++
 		metrics.Limit("per_ip", outcome)
+	}
+	if s.observe != nil {
+		s.limits.Observe = s.observe
 	}
 	limits, _, err := ratelimit.Build(s.limits, memory.Open)
 	if err != nil {
@@ -160,7 +165,7 @@ type call struct {
 	peer                      string
 }
 
-func (c call) request(t *testing.T) *http.Request {
+func (c call) request(t testing.TB) *http.Request {
 	t.Helper()
 	if c.method == "" {
 		c.method = http.MethodGet
