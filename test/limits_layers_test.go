@@ -140,7 +140,7 @@ func TestRL_C16(t *testing.T) {
 		c.RateLimitDefault.PerAddress, c.RateLimitDefault.Mode = perMinute(100), "shadow"
 	}
 	s := limited{Server: harness.New(t, harness.Options{Engine: "sqlite", Conf: shared, Log: &log}), t: t}
-	if all := strings.Join(s.Warnings, "\n"); !strings.Contains(all, "store is redis, which does not answer") {
+	if all := strings.Join(s.Warnings, "\n"); !strings.Contains(all, "the store of the limits does not answer") {
 		t.Errorf("warnings: %s", all)
 	}
 	got := repeat(8, func(int) harness.Answer { return s.login(1, "nobody", "x") })
