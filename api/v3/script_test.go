@@ -50,7 +50,7 @@ func script(t *testing.T, st *stand, steps []step) {
 }
 
 // resources are all there are, on a database.
-func resources(t *testing.T, d db.DB) v3.Resources {
+func resources(t testing.TB, d db.DB) v3.Resources {
 	t.Helper()
 	revoker := cascade.Revoker{Keep: time.Hour, Now: time.Now}
 	rounds := 4
