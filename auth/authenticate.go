@@ -24,7 +24,24 @@ func (s *Service) Authenticate(ctx context.Context, r Request) (*Identity, error
 }
 
 func (s *Service) login(ctx context.Context, r Request) (*Identity, error) {
-	attempts, asked, err := s.firstBatch(ctx, r)
+	start, attempts := s.evening.now(), s.attempts(r)
+	id, err := s.prove(ctx, r, attempts)
+	s.evening.even(ctx, start, attempts, err)
+	return id, err
+}
+
+// attempts reads the parts of the methods.
+func (s *Service) attempts(r Request) []method.Attempt {
+	wants := method.Wanted{Project: r.Scope.Kind == ScopeProject, Domain: r.Scope.Kind == ScopeDomain, Client: r.Client}
+	attempts := make([]method.Attempt, len(r.Methods))
+	for i, name := range r.Methods {
+		attempts[i] = s.methods[name].Parse(r.Payload[name], wants)
+	}
+	return attempts
+}
+
+func (s *Service) prove(ctx context.Context, r Request, attempts []method.Attempt) (*Identity, error) {
+	asked, err := s.firstBatch(ctx, r, attempts)
 	if err != nil {
 		return nil, err
 	}
@@ -61,24 +78,21 @@ func (s *Service) settled(ctx context.Context, p method.Proof, answer error) err
 }
 
 // firstBatch reads the accounts and the rows of the scope in one round trip.
-func (s *Service) firstBatch(ctx context.Context, r Request) ([]method.Attempt, target, error) {
-	wants := method.Wanted{Project: r.Scope.Kind == ScopeProject, Domain: r.Scope.Kind == ScopeDomain}
+func (s *Service) firstBatch(ctx context.Context, r Request, attempts []method.Attempt) (target, error) {
 	var b db.Batch
-	attempts := make([]method.Attempt, len(r.Methods))
-	for i, name := range r.Methods {
-		attempts[i] = s.methods[name].Parse(r.Payload[name], wants)
-		attempts[i].Queue(&b)
+	for _, a := range attempts {
+		a.Queue(&b)
 	}
 	asked := r.Scope.queue(&b)
 	if b.Len() == 0 {
-		return attempts, asked, nil
+		return asked, nil
 	}
 	if err := s.db.Send(ctx, &b); err != nil && !errors.Is(err, db.ErrBadValue) {
-		return nil, asked, fmt.Errorf("read the account of a login: %w", err)
+		return asked, fmt.Errorf("read the account of a login: %w", err)
 	} else if err != nil {
 		asked.bad = true
 	}
-	return attempts, asked, nil
+	return asked, nil
 }
 
 // waste spends what the refused login would have cost and counts nothing.
@@ -235,36 +249,4 @@ func (s *Service) draft(r Request, p method.Proof, project *resource.Project, do
 		t.DomainID = domain.ID
 	}
 	return t
-}
-
-// ChangePassword sets a user's own password: the present one, which may have
-// expired, is proved as in a login (keystone/api/users.py).
-func (s *Service) ChangePassword(ctx context.Context, users PasswordChanger, userID, original, password string) error {
-	proof, err := s.prove(ctx, userID, original)
-	s.Observer.Login("password_change", outcome(err), reason(err))
-	if err != nil {
-		return err
-	}
-	return users.ChangePassword(ctx, proof.Account, proof.Options, password)
-}
-
-// prove is the part of ChangePassword that is a login.
-func (s *Service) prove(ctx context.Context, userID, original string) (method.Proof, error) {
-	a := s.password.ForUser(userID, original)
-	var b db.Batch
-	a.Queue(&b)
-	if b.Len() > 0 {
-		err := s.db.Send(ctx, &b)
-		if errors.Is(err, db.ErrBadValue) { // an id that no database can hold
-			return method.Proof{}, s.waste(ctx, []method.Attempt{a}, fault.Denied("Could not find the user.").Because("unknown_user"))
-		}
-		if err != nil {
-			return method.Proof{}, fmt.Errorf("read the account of a password change: %w", err)
-		}
-	}
-	proof, err := a.Verify(ctx)
-	if err == nil {
-		err = s.settled(ctx, proof, nil)
-	}
-	return proof, err
 }

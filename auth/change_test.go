@@ -4,13 +4,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/identity"
 )
 
 // change is POST /v3/users/{id}/password.
 func (s *stand) change(id, original, password string) error {
 	s.Helper()
-	return s.auth.ChangePassword(s.Context(), s.users, id, original, password)
+	return s.auth.ChangePassword(s.Context(), s.users, auth.Change{UserID: id, Original: original, Password: password})
 }
 
 // TestChangePassword sets the new password and voids the tokens made so far,

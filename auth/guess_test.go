@@ -62,7 +62,7 @@ func TestGuesses(t *testing.T) {
 				s.exec(`update "user" set last_active_at = $1 where id = $2`, nil, s.ids["ana"])
 			}
 			s.exec(`delete from probe`)
-			answers := guess(s, guesses)
+			answers := guessAtOnce(s, guesses)
 			success := slices.Contains(answers, "")
 			for _, a := range answers {
 				if a != "" && a != bare {
@@ -81,9 +81,9 @@ func TestGuesses(t *testing.T) {
 	})
 }
 
-// guess runs n logins at once, of which one, at a random place, has the right
+// guessAtOnce runs n logins at once, of which one, at a random place, has the right
 // password, and gives their answers.
-func guess(s *stand, n int) []string {
+func guessAtOnce(s *stand, n int) []string {
 	answers := make([]string, n)
 	right := rand.IntN(n)
 	start := make(chan struct{})

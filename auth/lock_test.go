@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 )
@@ -84,7 +85,9 @@ func TestLockedMeanwhile(t *testing.T) {
 		},
 		{
 			"self-service change", func(*stand) {},
-			func(s *stand) error { return s.auth.ChangePassword(s.Context(), s.users, s.ids["ana"], "ana", "new") }, "", 0,
+			func(s *stand) error {
+				return s.auth.ChangePassword(s.Context(), s.users, auth.Change{UserID: s.ids["ana"], Original: "ana", Password: "new"})
+			}, "", 0,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keystone-go/keystone-go/auth/guess"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
@@ -60,7 +61,7 @@ func eachOrder(t *testing.T, f func(o *order)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.stand = newStand(t, watched, world{attempts: ptr(3), duration: time.Hour, limit: limit})
+		o.stand = newStand(t, watched, world{attempts: ptr(3), duration: time.Hour, guesses: &guess.Guard{Limits: guess.Limits{User: limit}, Memory: guess.NewMemory(guess.Sizes{}, nil)}})
 		f(o)
 	})
 }

@@ -3,6 +3,7 @@ package auth
 import (
 	"slices"
 
+	"github.com/keystone-go/keystone-go/auth/guess"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
@@ -14,6 +15,7 @@ type Request struct {
 	Scope   Scope
 	Receipt string // header Openstack-Auth-Receipt; empty: none
 	Catalog bool   // the answer shows the catalog
+	Client  guess.Client
 }
 
 // ParseRequest checks a login body: its shape, its methods and its scope, in

@@ -48,11 +48,12 @@ type Service struct {
 	methods  map[string]method.Method
 	revoker  cascade.Revoker
 	now      func() time.Time
+	evening  *evening
 }
 
 // New makes the service; the methods that are built are password and token.
 func New(cfg Config, d db.DB, tokens Tokens, password method.Password, revoker cascade.Revoker, now func() time.Time) *Service {
-	s := &Service{Config: cfg, db: d, reads: d, tokens: tokens, password: password, revoker: revoker, now: now}
+	s := &Service{Config: cfg, db: d, reads: d, tokens: tokens, password: password, revoker: revoker, now: now, evening: newEvening()}
 	if cfg.Remember {
 		s.reads = db.Remember(d)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/auth"
+	"github.com/keystone-go/keystone-go/auth/guess"
 	"github.com/keystone-go/keystone-go/auth/method"
 	"github.com/keystone-go/keystone-go/auth/token"
 	"github.com/keystone-go/keystone-go/identity"
@@ -22,7 +23,6 @@ import (
 	"github.com/keystone-go/keystone-go/internal/fernet"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/lockout"
-	"github.com/keystone-go/keystone-go/ratelimit"
 	"github.com/keystone-go/keystone-go/resource"
 )
 
@@ -73,7 +73,7 @@ type world struct {
 	auth.Config
 	attempts *int
 	duration time.Duration
-	limit    *ratelimit.Limiter
+	guesses  *guess.Guard
 	hasher   interface { // nil: a hasher
 		method.Hasher
 		Hash(ctx context.Context, password string) (string, error)
@@ -139,7 +139,7 @@ func newStand(t *testing.T, d db.DB, w world) *stand {
 		return fmt.Sprintf("%032x", len(s.ids)+1)
 	}}
 	s.auth = auth.New(s.Config, s.db, s.tokens, method.Password{
-		DB: s.db, Hasher: s.hasher, Limit: s.limit, IdleDays: s.IdleDays, Now: now,
+		DB: s.db, Hasher: s.hasher, Guesses: s.guesses, IdleDays: s.IdleDays, Now: now,
 		Guard: lockout.Guard{Policy: lockout.Policy{Attempts: s.attempts, Duration: s.duration}, Now: now},
 	}, revoker, now)
 	s.populate()

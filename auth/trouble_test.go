@@ -67,7 +67,7 @@ func TestDatabaseGone(t *testing.T) {
 		for what, err := range map[string]error{
 			"login":          second(s.auth.Authenticate(gone, s.parse(byPassword(s.ids["ana"], "ana", onP1)))),
 			"login by token": second(s.auth.Authenticate(gone, s.parse(byToken(held.ID, unscoped)))),
-			"change":         s.auth.ChangePassword(gone, s.users, s.ids["ana"], "ana", "new"),
+			"change":         s.auth.ChangePassword(gone, s.users, auth.Change{UserID: s.ids["ana"], Original: "ana", Password: "new"}),
 			"validation":     second(s.auth.Validate(gone, auth.Check{Caller: held.ID, Subject: held.ID})),
 			"revocation":     s.auth.Revoke(gone, held, true),
 		} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/keystone-go/keystone-go/auth"
+	"github.com/keystone-go/keystone-go/auth/guess"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/policy"
 	"github.com/keystone-go/keystone-go/ratelimit"
@@ -32,6 +33,7 @@ func (h authTokens) post(c *Call) (Reply, error) {
 	}
 	r.Receipt = c.Request().Header.Get("Openstack-Auth-Receipt")
 	r.Catalog = !c.has("nocatalog")
+	r.Client = guess.Client{Addr: c.Addr, Exempt: c.Unlimited}
 	id, err := h.Authenticate(c.Ctx(), r)
 	if err != nil {
 		return Reply{}, err

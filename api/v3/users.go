@@ -2,6 +2,7 @@ package v3
 
 import (
 	"github.com/keystone-go/keystone-go/auth"
+	"github.com/keystone-go/keystone-go/auth/guess"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
@@ -61,7 +62,9 @@ func (h users) changePassword(c *Call) (Reply, error) {
 	body, _ := c.JSON().Object("user")
 	original, _ := body.String("original_password")
 	password, _ := body.String("password")
-	err := h.auth.ChangePassword(c.Ctx(), h.Users, c.Param("user_id"), original, password)
+	err := h.auth.ChangePassword(c.Ctx(), h.Users, auth.Change{
+		UserID: c.Param("user_id"), Original: original, Password: password, Client: guess.Client{Addr: c.Addr, Exempt: c.Unlimited},
+	})
 	if err != nil {
 		return Reply{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/keystone-go/keystone-go/auth/guess"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
@@ -17,9 +18,12 @@ type Method interface {
 	Parse(payload pyjson.Object, w Wanted) Attempt
 }
 
-// Wanted tells which kinds of scope the login asks for, as far as a method
-// may care.
-type Wanted struct{ Project, Domain bool }
+// Wanted tells what else the login is, as far as a method may care: which
+// kinds of scope it asks for, and from where it comes.
+type Wanted struct {
+	Project, Domain bool
+	Client          guess.Client
+}
 
 // Attempt is one use of a method.
 type Attempt interface {
@@ -30,6 +34,19 @@ type Attempt interface {
 	Waste(ctx context.Context) error
 	// Verify decides, after the batch was sent.
 	Verify(ctx context.Context) (Proof, error)
+	// Spent tells afterwards what the attempt took.
+	Spent() Spent
+}
+
+// Spent is what an attempt took.
+type Spent struct {
+	// Secret: a secret was to be verified, so a refusal must not tell by its
+	// time why it is one.
+	Secret bool
+	// Hashing is how long the hash took, with the wait for it.
+	Hashing time.Duration
+	// Counted: a failure was written, which no other refusal does.
+	Counted bool
 }
 
 // Proof is what a successful attempt has shown.

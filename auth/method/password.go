@@ -6,12 +6,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/keystone-go/keystone-go/auth/guess"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/passhash"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/lockout"
 	"github.com/keystone-go/keystone-go/ratelimit"
+	"github.com/keystone-go/keystone-go/resource"
 )
 
 // Hasher is what the method needs of the hashing gate.
@@ -26,19 +29,18 @@ type Password struct {
 	DB       db.DB
 	Hasher   Hasher
 	Guard    lockout.Guard
-	Limit    *ratelimit.Limiter   // per user; nil: none
-	Asked    func(outcome string) // told what Limit says, for metrics; nil: nobody is
+	Guesses  *guess.Guard // nil: none is limited
 	IdleDays *int
 	Now      func() time.Time
 }
 
 // Parse reads {"user": {"id" | "name" and "domain", "password"}}.
-func (m Password) Parse(payload pyjson.Object, _ Wanted) Attempt {
+func (m Password) Parse(payload pyjson.Object, w Wanted) Attempt {
 	user, ok := payload.Object("user")
 	if !ok {
 		return m.faulty(fault.Invalid("user", "None"))
 	}
-	a := &passwordAttempt{Password: m}
+	a := &passwordAttempt{Password: m, client: w.Client}
 	a.id, _ = user.String("id")
 	a.name, _ = user.String("name")
 	a.password, a.given = user.String("password")
@@ -61,8 +63,8 @@ func (m Password) Parse(payload pyjson.Object, _ Wanted) Attempt {
 }
 
 // ForUser is an attempt on the user of an id with a password.
-func (m Password) ForUser(id, password string) Attempt {
-	return &passwordAttempt{Password: m, id: id, password: password, given: true, expiredAllowed: true}
+func (m Password) ForUser(id, password string, from guess.Client) Attempt {
+	return &passwordAttempt{Password: m, client: from, id: id, password: password, given: true, expiredAllowed: true}
 }
 
 func (m Password) faulty(err error) Attempt { return &passwordAttempt{Password: m, fault: err} }
@@ -74,9 +76,25 @@ type passwordAttempt struct {
 	password                       string
 	given                          bool // the body held a password
 	expiredAllowed                 bool
+	client                         guess.Client
 
 	account *db.Result[identity.Account]
 	options *db.Result[identity.Option]
+	domain  *db.Result[resource.Domain] // of a domain's name, where its id must be known
+	spent   Spent
+}
+
+// Spent tells what the attempt took; one whose body was bad verified nothing.
+func (a *passwordAttempt) Spent() Spent {
+	a.spent.Secret = a.fault == nil
+	return a.spent
+}
+
+// hash measures the work of the hashing gate.
+func (a *passwordAttempt) hash(work func() error) error {
+	start := ratelimit.Monotonic()
+	defer func() { a.spent.Hashing += ratelimit.Monotonic() - start }()
+	return work()
 }
 
 // Queue reads the account and its options; a text that no database holds names
@@ -91,6 +109,9 @@ func (a *passwordAttempt) Queue(b *db.Batch) {
 	case a.domainName != "":
 		a.account = db.Add(b, identity.AccountByNames(a.name, a.domainName))
 		a.options = db.Add(b, identity.OptionsByNames(a.name, a.domainName))
+		if a.Guesses.Twins() {
+			a.domain = db.Add(b, resource.DomainByName(a.domainName))
+		}
 	default:
 		a.account = db.Add(b, identity.AccountByName(a.name, a.domainID))
 		a.options = db.Add(b, identity.OptionsByName(a.name, a.domainID))
@@ -102,7 +123,7 @@ func (a *passwordAttempt) Waste(ctx context.Context) error {
 	if a.fault != nil {
 		return nil
 	}
-	return a.Hasher.Dummy(ctx, a.password)
+	return a.hash(func() error { return a.Hasher.Dummy(ctx, a.password) })
 }
 
 // refuse is the bare 401 after one dummy hash.
@@ -116,7 +137,7 @@ func (a *passwordAttempt) refuse(ctx context.Context, refusal *fault.Error) erro
 // reasonLocked is what metrics show of a locked account.
 const reasonLocked = "locked"
 
-// Verify is the order that the project exists for: user, per-user limiter,
+// Verify is the order that the project exists for: user, limits of guesses,
 // lockout, hash, bookkeeping.
 func (a *passwordAttempt) Verify(ctx context.Context) (Proof, error) {
 	if a.fault != nil {
@@ -129,12 +150,48 @@ func (a *passwordAttempt) Verify(ctx context.Context) (Proof, error) {
 	if err != nil {
 		return Proof{}, err
 	}
+	try, err := a.begin(ctx, user)
+	if err != nil {
+		return Proof{}, err
+	}
+	p, err := a.judge(ctx, user, try)
+	if _, busy := errors.AsType[*passhash.Busy](err); busy {
+		try.Drop(ctx)
+	} else if _, refused := errors.AsType[*fault.Error](err); refused {
+		try.Wrong(ctx)
+	}
+	return p, err
+}
+
+// begin charges the limits of guesses. A user has one bucket however he is
+// named, and by any method; so has a name that nobody has.
+func (a *passwordAttempt) begin(ctx context.Context, user *identity.Account) (*guess.Try, error) {
+	if user != nil {
+		return a.Guesses.Begin(ctx, a.client, guess.Secret{Who: user.ID, Known: true, Guess: a.password})
+	}
+	who := a.id
+	if a.name != "" {
+		who = guess.Name(a.domainID, a.name)
+	}
+	if a.name != "" && a.domainName != "" {
+		who = guess.Homeless(a.domainName, a.name)
+		if a.domain != nil {
+			d, err := a.domain.One()
+			switch {
+			case err == nil:
+				who = guess.Name(d.ID, a.name)
+			case !errors.Is(err, db.ErrNoRow):
+				return nil, err
+			}
+		}
+	}
+	return a.Guesses.Begin(ctx, a.client, guess.Secret{Who: who, Guess: a.password})
+}
+
+// judge decides a try that was let through.
+func (a *passwordAttempt) judge(ctx context.Context, user *identity.Account, try *guess.Try) (Proof, error) {
 	if user == nil {
 		return Proof{}, a.refuse(ctx, fault.Denied("Could not find the user.").Because("unknown_user"))
-	}
-	key := a.Limit.Text(user.ID)
-	if err := a.limit(ctx, key); err != nil {
-		return Proof{}, err
 	}
 	options := identity.OptionsFrom(a.options.All())
 	if refusal := a.barred(*user); refusal != nil {
@@ -144,22 +201,21 @@ func (a *passwordAttempt) Verify(ctx context.Context) (Proof, error) {
 		LocalID: user.LocalID, Failures: user.FailedAuthCount, FailedAt: user.FailedAuthAt,
 		Exempt: options.On(identity.OptionIgnoreLockout),
 	}
-	if state, err = a.checkLock(ctx, state); err != nil {
+	state, err := a.checkLock(ctx, state)
+	if err != nil {
 		return Proof{}, err
 	}
 	if err := a.compare(ctx, *user, state); err != nil {
-		return Proof{}, err
-	}
-	if err := a.Limit.Refund(ctx, key); err != nil {
 		return Proof{}, err
 	}
 	if !a.expiredAllowed && user.Password.Expired(a.Now().UTC()) && !options.On(identity.OptionIgnoreExpiry) {
 		if err := a.stillOpen(ctx, state); err != nil {
 			return Proof{}, err
 		}
+		try.Right(ctx)
 		return Proof{}, fault.New(fault.Unauthorized, "The password is expired and needs to be changed for user: %s.", user.ID).Because("password_expired")
 	}
-	return a.succeed(ctx, *user, options, state)
+	return a.succeed(ctx, *user, options, state, try)
 }
 
 // found gives the account, or nil for a user who does not exist.
@@ -172,22 +228,6 @@ func (a *passwordAttempt) found() (*identity.Account, error) {
 		return nil, nil
 	}
 	return &user, err
-}
-
-func (a *passwordAttempt) limit(ctx context.Context, key ratelimit.Key) error {
-	d, err := a.Limit.Take(ctx, key)
-	outcome := "allowed"
-	switch {
-	case err != nil:
-		outcome = "error"
-	case !d.Allowed:
-		outcome = "rejected"
-		err = &fault.Error{Kind: fault.TooMany, Message: ratelimit.Refusal, RetryAfter: d.Retry}
-	}
-	if a.Limit != nil && a.Asked != nil {
-		a.Asked(outcome)
-	}
-	return err
 }
 
 // barred says why an account may not log in whatever its password.
@@ -223,7 +263,10 @@ func (a *passwordAttempt) compare(ctx context.Context, user identity.Account, s 
 	var right bool
 	var err error
 	if a.given && user.Password.Hash != "" {
-		right, err = a.Hasher.Verify(ctx, user.Password.Hash, a.password)
+		err = a.hash(func() (err error) {
+			right, err = a.Hasher.Verify(ctx, user.Password.Hash, a.password)
+			return err
+		})
 	} else {
 		err = a.Waste(ctx)
 	}
@@ -233,86 +276,10 @@ func (a *passwordAttempt) compare(ctx context.Context, user identity.Account, s 
 	if right {
 		return nil
 	}
+	a.spent.Counted = true
 	// The answer to a wrong password must not depend on the client staying.
 	if err := a.Guard.Fail(context.WithoutCancel(ctx), a.DB, s); err != nil {
 		return err
 	}
 	return fault.Denied("The password is wrong.").Because("wrong_password")
-}
-
-// stillOpen refuses a right password that guesses beside it have locked; it
-// clears nothing.
-func (a *passwordAttempt) stillOpen(ctx context.Context, s lockout.State) error {
-	if a.Guard.Policy.Attempts == nil || s.Exempt {
-		return nil
-	}
-	now, err := db.One(ctx, a.DB, a.Guard.Recheck(s))
-	if err != nil {
-		return err
-	}
-	if a.Guard.Locked(now) {
-		return fault.Denied("The account was locked meanwhile.").Because(reasonLocked)
-	}
-	return nil
-}
-
-// succeed forgets the failures and notes the day, where there is anything to
-// write. A right password with nothing to clear is held against the count
-// once more in the second batch: guesses beside it may have locked the account.
-func (a *passwordAttempt) succeed(ctx context.Context, user identity.Account, o identity.Options, s lockout.State) (Proof, error) {
-	p := Proof{Account: user, Options: o, Methods: []string{"password"}}
-	today := a.Now().UTC()
-	var b db.Batch
-	var cleared *db.Affected
-	if s.Failures > 0 {
-		cleared = a.Guard.Clear(&b, s)
-	}
-	if user.LastActiveAt == nil || !sameDay(*user.LastActiveAt, today) {
-		b.Exec(`update "user" set last_active_at = $1 where id = $2`, db.Date(today), user.ID)
-	}
-	if b.Len() > 0 {
-		if err := a.DB.Send(context.WithoutCancel(ctx), &b); err != nil {
-			return p, err
-		}
-	}
-	if cleared != nil && cleared.Rows() == 0 {
-		return p, fault.Denied("The account was locked meanwhile.").Because(reasonLocked)
-	}
-	if cleared == nil && a.Guard.Policy.Attempts != nil && !s.Exempt {
-		p.recheck(a, s)
-	}
-	return p, nil
-}
-
-func (p *Proof) recheck(a *passwordAttempt, s lockout.State) {
-	var now *db.Result[lockout.State]
-	p.Settle = func(b *db.Batch) { now = db.Add(b, a.Guard.Recheck(s)) }
-	p.Settled = func(ctx context.Context) error {
-		state, err := now.One()
-		switch {
-		case errors.Is(err, db.ErrNoRow):
-			return fault.Denied("The user is gone.").Because("unknown_user")
-		case err != nil:
-			return err
-		case a.Guard.Locked(state):
-			return fault.Denied("The account was locked meanwhile.").Because(reasonLocked)
-		case state.Failures == 0:
-			return nil
-		}
-		var b db.Batch
-		cleared := a.Guard.Clear(&b, state)
-		if err := a.DB.Send(context.WithoutCancel(ctx), &b); err != nil {
-			return err
-		}
-		if cleared.Rows() == 0 {
-			return fault.Denied("The account was locked meanwhile.").Because(reasonLocked)
-		}
-		return nil
-	}
-}
-
-func sameDay(a, b time.Time) bool {
-	y1, m1, d1 := a.Date()
-	y2, m2, d2 := b.Date()
-	return y1 == y2 && m1 == m2 && d1 == d2
 }

@@ -57,6 +57,9 @@ func (a *tokenAttempt) Queue(b *db.Batch) {
 // Waste does nothing: checking a token costs next to nothing.
 func (a *tokenAttempt) Waste(context.Context) error { return nil }
 
+// Spent is nothing.
+func (a *tokenAttempt) Spent() Spent { return Spent{} }
+
 // Verify judges the source; delegated tokens make no others, valid or not.
 func (a *tokenAttempt) Verify(context.Context) (Proof, error) {
 	if a.fault != nil {

@@ -225,7 +225,7 @@ func (b *builder) services(context.Context) error {
 		Now:    b.Now,
 	}
 	password := method.Password{
-		DB: b.unwatched, Hasher: b.app.Hasher, Limit: b.app.Limits.UserAuth, IdleDays: sec.DisableUserAccountDaysInactive, Now: b.Now,
+		DB: b.unwatched, Hasher: b.app.Hasher, Guesses: b.guesses(), IdleDays: sec.DisableUserAccountDaysInactive, Now: b.Now,
 		Guard: b.app.guard,
 	}
 	config := authConfig(b.cfg)

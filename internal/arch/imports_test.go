@@ -32,7 +32,7 @@ var ranks = map[string]int{
 
 // places order the packages of one top folder among themselves.
 var places = map[string]map[string]int{
-	"auth":      {"auth/token": 0, "auth/method": 1, "auth": 2},
+	"auth":      {"auth/token": 0, "auth/guess": 0, "auth/method": 1, "auth": 2},
 	"ratelimit": {"ratelimit": 0, "ratelimit/clientaddr": 0, "ratelimit/conform": 1, "ratelimit/memory": 1, "ratelimit/redis": 1, "ratelimit/fallback": 2, "ratelimit/sql": 2},
 	"identity":  {"identity": 0, "identity/ldap": 1},
 	"api":       {"api/v3": 0},

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package pause
+
+import "time"
+
+func exactly(d time.Duration) { time.Sleep(d) }

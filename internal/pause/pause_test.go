@@ -1,0 +1,48 @@
+package pause_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/keystone-go/keystone-go/internal/pause"
+)
+
+var start = time.Now()
+
+func now() time.Duration { return time.Since(start) }
+
+// TestUntil: never early, and on the dot in most cases, whatever part of a
+// millisecond is asked for.
+func TestUntil(t *testing.T) {
+	const rounds = 40
+	late := 0
+	for i := range rounds {
+		at := now() + time.Duration(i)*123*time.Microsecond
+		pause.Until(t.Context(), now, at)
+		switch over := now() - at; {
+		case over < -50*time.Microsecond: // a signal may cut the kernel's sleep short
+			t.Errorf("%v early", -over)
+		case over > 500*time.Microsecond:
+			late++ // somebody else had the processor
+		}
+	}
+	if late > rounds*3/4 {
+		t.Errorf("%d of %d waits ended half a millisecond late or more", late, rounds)
+	}
+}
+
+// TestUntilEnds: with its context, or when the moment is past, however far
+// away the clock is.
+func TestUntilEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	begin := time.Now()
+	pause.Until(ctx, now, now()+time.Hour)
+	pause.Until(t.Context(), now, now()-time.Hour)
+	frozen := func() time.Duration { return 0 }
+	pause.Until(t.Context(), frozen, 5*time.Millisecond)
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
