@@ -196,8 +196,12 @@ func (a *API) authorize(c *Call) error {
 	if c.route.Query != nil {
 		target.AddObject("filter_attr", c.filterAttributes())
 	}
-	err := a.cfg.Policy.Enforce(c.Ctx(), c.route.Rule, c.Caller.Credentials(), target)
-	a.cfg.Metrics.Policy(c.route.Rule, err == nil)
+	rule := c.route.Rule
+	if c.route.Choose != nil && c.route.Choose(c) {
+		rule = c.route.Other
+	}
+	err := a.cfg.Policy.Enforce(c.Ctx(), rule, c.Caller.Credentials(), target)
+	a.cfg.Metrics.Policy(rule, err == nil)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,10 @@ type Route struct {
 	Method, Path string
 	// Rule is the oslo.policy rule that is enforced, or Open.
 	Rule string
+	// Other is the rule in place of Rule where Choose says so, asked after
+	// Target: domain-specific roles have rules of their own.
+	Other  string
+	Choose func(*Call) bool
 	// Target loads what Rule may look at beside the path's arguments, and may
 	// keep it on the Call for Do. A NotFound of it is held back until the
 	// rule, asked without the object, has let the caller through.

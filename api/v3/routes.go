@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/identity"
@@ -26,6 +27,7 @@ type Resources struct {
 	// DefaultDomain is [identity] default_domain_id.
 	DefaultDomain string
 	Groups        identity.Groups
+	Roles         assignment.Roles
 	Health        *health.Checks
 	Now           func() time.Time
 }
@@ -47,6 +49,8 @@ func Table(r Resources) []Route {
 		policies{r.Policies}.routes(),
 		policyTies{r.Policies}.routes(),
 		domains{r.Projects}.routes(),
+		roles{r.Roles}.routes(),
+		impliedRoles{r.Roles}.routes(),
 		projects{r.Projects, r.DefaultDomain}.routes(),
 		projectTags{projects{r.Projects, r.DefaultDomain}}.routes(),
 	)

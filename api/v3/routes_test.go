@@ -125,6 +125,22 @@ func TestRoutesHaveRuleAndLimit(t *testing.T) {
 	}
 }
 
+// sameRules reports whether a row asks the rules that Python's asks. What Python
+// asks twice, for HEAD and again as for GET, is asked once.
+func sameRules(r v3.Route, python string) bool {
+	all := strings.Split(python, " || ")
+	if r.Method == "HEAD" && r.Rule == "identity:check_implied_role" {
+		return slices.Contains(all, r.Rule)
+	}
+	ours := []string{r.Rule}
+	if r.Other != "" {
+		ours = append(ours, r.Other)
+	}
+	slices.Sort(all)
+	slices.Sort(ours)
+	return slices.Equal(all, ours)
+}
+
 func TestRoutesArePythons(t *testing.T) {
 	rows := python(t)
 	if len(rows) != 347 {
@@ -146,7 +162,7 @@ func TestRoutesArePythons(t *testing.T) {
 			t.Errorf("%s: Python has no such row", key)
 			continue
 		}
-		if r.Rule != w.rule || (r.Rule == v3.Open) != w.open {
+		if !sameRules(r, w.rule) || (r.Rule == v3.Open) != w.open {
 			t.Errorf("%s: rule %q, in Python %q, open %v", key, r.Rule, w.rule, w.open)
 		}
 	}

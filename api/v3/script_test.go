@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keystone-go/keystone-go/api/v3"
+	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/cascade"
@@ -65,5 +66,6 @@ func resources(t testing.TB, d db.DB) v3.Resources {
 		Projects: resource.Projects{DB: d, MaxDepth: 5, FederatedDomain: "Federated", Revoker: revoker},
 		Users:    identity.Users{DB: d, Hasher: hasher, Revoker: revoker, Now: time.Now, NewID: uuid.Hex},
 		Groups:   identity.Groups{DB: d, Revoker: revoker},
+		Roles:    assignment.Roles{DB: d, Prohibited: []string{"admin"}},
 	}
 }

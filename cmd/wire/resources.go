@@ -2,6 +2,7 @@ package wire
 
 import (
 	"github.com/keystone-go/keystone-go/api/v3"
+	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/resource"
@@ -19,6 +20,7 @@ func (b *builder) resources() v3.Resources {
 		Services:  catalog.Services{DB: d, Limit: ofCatalog},
 		Endpoints: catalog.Endpoints{DB: d, Limit: ofCatalog},
 		Policies:  catalog.Policies{DB: d, Limit: listLimit(b.cfg.Policy.ListLimit, global)},
+		Roles:     assignment.Roles{DB: d, Limit: listLimit(b.cfg.Role.ListLimit, global), Prohibited: b.cfg.Assignment.ProhibitedImpliedRole},
 		Projects:  b.projects(), DefaultDomain: b.cfg.Identity.DefaultDomainID,
 	}
 }

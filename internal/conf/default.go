@@ -4,7 +4,7 @@ package conf
 type DefaultSection struct {
 	AdminToken                 string   `ini:"admin_token" secret:"yes" effect:"yes" help:"a password that, as X-Auth-Token, may do everything: leave it unset"`
 	PublicEndpoint             string   `ini:"public_endpoint" kind:"uri" effect:"yes" help:"base URL of the links in answers, in discovery and in WWW-Authenticate; unset, it is taken from the request"`
-	MaxProjectTreeDepth        int      `ini:"max_project_tree_depth" default:"5" help:"deepest allowed project nesting below the domain"`
+	MaxProjectTreeDepth        int      `ini:"max_project_tree_depth" default:"5" effect:"yes" help:"deepest allowed project nesting below the domain"`
 	MaxParamSize               int      `ini:"max_param_size" default:"64" removal:"since 2025.1" help:"no effect any more; kept so old files load"`
 	MaxTokenSize               int      `ini:"max_token_size" default:"255" help:"a Fernet token longer than this is noted in the log, and issued all the same"`
 	ListLimit                  *int     `ini:"list_limit" effect:"yes" help:"length of lists, for sections that set none"`

@@ -5,7 +5,7 @@ type Federation struct {
 	Driver                               string   `ini:"driver" default:"sql" effect:"default" help:"backend choice; only sql ships, warn on anything else"`
 	AssertionPrefix                      string   `ini:"assertion_prefix" default:"" help:"only request variables with this prefix reach the mapping engine"`
 	RemoteIDAttribute                    string   `ini:"remote_id_attribute" help:"request variable that names the identity provider; per protocol column or [<protocol>] section wins"`
-	FederatedDomainName                  string   `ini:"federated_domain_name" default:"Federated" removal:"since T" help:"reserved domain name that cannot be created"`
+	FederatedDomainName                  string   `ini:"federated_domain_name" default:"Federated" removal:"since T" effect:"yes" help:"reserved domain name that cannot be created"`
 	TrustedDashboard                     []string `ini:"trusted_dashboard" kind:"multi" default:"" help:"allowed websso origins (repeatable)"`
 	SSOCallbackTemplate                  string   `ini:"sso_callback_template" default:"/etc/keystone/sso_callback_template.html" help:"HTML file with $host and $token filled in for websso"`
 	Caching                              bool     `ini:"caching" default:"True" help:"cache federation data when the global cache is on"`

@@ -10,7 +10,7 @@ type Identity struct {
 	Caching                          bool   `ini:"caching" default:"True" help:"cache identity data when the global cache is on"`
 	CacheTime                        int    `ini:"cache_time" default:"600" help:"TTL seconds for cached identity data; global TTL when unset"`
 	MaxPasswordLength                int    `ini:"max_password_length" default:"4096" max:"4096" effect:"yes" help:"longest password in bytes; bcrypt looks at 72 of them"`
-	ListLimit                        *int   `ini:"list_limit" help:"default page size for identity collections, over the global one"`
+	ListLimit                        *int   `ini:"list_limit" effect:"yes" help:"default page size for identity collections, over the global one"`
 	PasswordHashAlgorithm            string `ini:"password_hash_algorithm" default:"bcrypt" choices:"bcrypt,bcrypt_sha256,scrypt,pbkdf2_sha512" effect:"yes" help:"how new passwords are hashed; all kinds are verified"`
 	PasswordHashRounds               *int   `ini:"password_hash_rounds" effect:"yes" help:"cost of new hashes: bcrypt 4 to 31, default 12; scrypt the logarithm of N, default 16; pbkdf2 iterations, default 60000"`
 	ScryptBlockSize                  *int   `ini:"scrypt_block_size" effect:"yes" help:"r of scrypt; 8 when unset"`

@@ -1,0 +1,209 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/keystone-go/keystone-go/internal/cascade"
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+)
+
+// Roles are the roles of a database, with what they imply.
+type Roles struct {
+	DB db.DB
+	// Limit is [role] list_limit, 0 for none.
+	Limit int
+	// Prohibited are the names of roles that no other may imply.
+	Prohibited []string
+}
+
+// Record is a role with its options.
+type Record struct {
+	Role
+	Options []Option
+}
+
+// Option is an option of a role: its id and its JSON value.
+type Option struct{ RoleID, ID, Value string }
+
+// Immutable reports whether the option says that nothing may change it.
+func (r Record) Immutable() bool {
+	for _, o := range r.Options {
+		if o.ID == OptionImmutable {
+			return o.Value == "true"
+		}
+	}
+	return false
+}
+
+// RoleChange is what a create or an update sets; a nil field stays as it is.
+type RoleChange struct {
+	Name        *string
+	Description **string // set to nil: null
+	Immutable   **bool   // set to nil: the option goes
+	Extra       pyjson.Object
+	// More is set when the request has more than options, which an immutable
+	// role does not allow.
+	More bool
+}
+
+// Get returns a role; 404 when there is none.
+func (r Roles) Get(ctx context.Context, id string) (Record, error) { return role(ctx, r.DB, id) }
+
+func role(ctx context.Context, c db.Conn, id string) (Record, error) {
+	var b db.Batch
+	row, options := db.Add(&b, RoleByID(id)), db.Add(&b, optionsIn(`$1`, id))
+	if err := c.Send(ctx, &b); err != nil {
+		if errors.Is(err, db.ErrBadValue) {
+			return Record{}, fault.NoSuch("role", id)
+		}
+		return Record{}, fmt.Errorf("read role %s: %w", id, err)
+	}
+	found, err := row.One()
+	if errors.Is(err, db.ErrNoRow) {
+		return Record{}, fault.NoSuch("role", id)
+	}
+	return Record{Role: found, Options: options.All()}, err
+}
+
+// List returns the roles of a domain, or the global ones where it is "".
+func (r Roles) List(ctx context.Context, h hints.Hints, domainID string) (hints.Page[Record], error) {
+	if domainID == "" {
+		domainID = NoDomain
+	}
+	rows, page := roleSource(domainID).Query(h)
+	ids, _ := roleIDs(domainID).Query(h)
+	var b db.Batch
+	found, options := db.Add(&b, rows), db.Add(&b, optionsIn(`select x.id from (`+ids.Text+`) x`, ids.Args...))
+	if err := r.DB.Send(ctx, &b); err != nil {
+		if errors.Is(err, db.ErrBadValue) {
+			return hints.Page[Record]{}, nil
+		}
+		return hints.Page[Record]{}, fmt.Errorf("list roles: %w", err)
+	}
+	read := page.With(found.All(), h)
+	return hints.Page[Record]{Rows: records(read.Rows, options.All()), Rest: read.Rest, Truncated: read.Truncated}, nil
+}
+
+func records(roles []Role, options []Option) []Record {
+	of := map[string][]Option{}
+	for _, o := range options {
+		of[o.RoleID] = append(of[o.RoleID], o)
+	}
+	out := make([]Record, len(roles))
+	for i, r := range roles {
+		out[i] = Record{Role: r, Options: of[r.ID]}
+	}
+	return out
+}
+
+// Create stores a role and returns it; 409 when its name is taken in its
+// domain.
+func (r Roles) Create(ctx context.Context, id, domainID string, ch RoleChange) (Record, error) {
+	n := Role{ID: id, Name: *ch.Name, DomainID: domainID, Extra: pyjson.Encode(orEmpty(ch.Extra))}
+	if ch.Description != nil {
+		n.Description = *ch.Description
+	}
+	err := r.DB.Tx(ctx, func(c db.Conn) error {
+		if err := CreateRole(ctx, c, n, false); err != nil {
+			return err
+		}
+		return ch.option(ctx, c, id)
+	})
+	if err != nil {
+		return Record{}, err
+	}
+	return r.Get(ctx, id)
+}
+
+func orEmpty(o pyjson.Object) pyjson.Object {
+	if o == nil {
+		return pyjson.Object{}
+	}
+	return o
+}
+
+func (ch RoleChange) option(ctx context.Context, c db.Conn, id string) error {
+	if ch.Immutable == nil {
+		return nil
+	}
+	var b db.Batch
+	b.Exec(`delete from role_option where role_id = $1 and option_id = $2`, id, OptionImmutable)
+	if v := *ch.Immutable; v != nil {
+		b.Exec(`insert into role_option (role_id, option_id, option_value) values ($1, $2, $3)`, id, OptionImmutable, pyjson.Encode(*v))
+	}
+	return c.Send(ctx, &b)
+}
+
+// Update changes a role and returns it: 403 when it is immutable, 409 when its
+// new name is taken.
+func (r Roles) Update(ctx context.Context, id string, ch RoleChange) (Record, error) {
+	name := ""
+	err := r.DB.Tx(ctx, func(c db.Conn) error {
+		before, err := role(ctx, c, id)
+		if err != nil {
+			return err
+		}
+		if before.Immutable() && (ch.More || ch.Immutable == nil || *ch.Immutable != nil && **ch.Immutable) {
+			return fault.New(fault.Forbidden, "Unable to update immutable role resource: `%s. Set resource option \"immutable\" to false first.", id)
+		}
+		after := ch.apply(before.Role)
+		name = after.Name
+		if _, err := c.Exec(ctx, `update role set name = $2, description = $3, extra = $4 where id = $1`, id, after.Name, after.Description, after.Extra); err != nil {
+			return err
+		}
+		return ch.option(ctx, c, id)
+	})
+	switch {
+	case errors.Is(err, db.ErrDuplicate):
+		return Record{}, fault.Duplicate("role", "Duplicate entry found with name %s", name)
+	case err != nil:
+		return Record{}, wrap(err, "update role", id)
+	}
+	return r.Get(ctx, id)
+}
+
+func (ch RoleChange) apply(r Role) Role {
+	if ch.Name != nil {
+		r.Name = *ch.Name
+	}
+	if ch.Description != nil {
+		r.Description = *ch.Description
+	}
+	kept, err := pyjson.DecodeObject([]byte(r.Extra))
+	if err != nil {
+		kept = nil
+	}
+	for _, m := range ch.Extra {
+		kept = kept.Set(m.Key, m.Value)
+	}
+	r.Extra = pyjson.Encode(orEmpty(kept))
+	return r
+}
+
+// Delete removes a role with its grants; 403 when it is immutable.
+func (r Roles) Delete(ctx context.Context, id string) error {
+	err := r.DB.Tx(ctx, func(c db.Conn) error {
+		before, err := role(ctx, c, id)
+		switch {
+		case err != nil:
+			return err
+		case before.Immutable():
+			return fault.New(fault.Forbidden, "Unable to delete immutable role resource: `%s. Set resource option \"immutable\" to false first.", id)
+		}
+		return cascade.RoleDeleted(ctx, c, id)
+	})
+	return wrap(err, "delete role", id)
+}
+
+// wrap says what was attempted, unless the error is meant for the client.
+func wrap(err error, what, id string) error {
+	if _, ok := errors.AsType[*fault.Error](err); err == nil || ok {
+		return err
+	}
+	return fmt.Errorf("%s %s: %w", what, id, err)
+}
