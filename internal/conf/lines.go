@@ -24,10 +24,11 @@ type header struct {
 // lineReader splits a file into assignments and keeps their positions. Unlike
 // oslo.config it goes on after a fault, to name them all.
 type lineReader struct {
-	file    string
-	headers []header
-	entries []entry
-	faults  []Fault
+	file      string
+	asWritten bool // sections keep their letters
+	headers   []header
+	entries   []entry
+	faults    []Fault
 
 	section string
 	inside  bool // a section header has been seen
@@ -38,13 +39,17 @@ type lineReader struct {
 // readLines reads the text of a file.
 func readLines(file, text string) *lineReader {
 	r := &lineReader{file: file}
+	r.read(text)
+	return r
+}
+
+func (r *lineReader) read(text string) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		n++
 		r.line(n, strings.TrimRightFunc(line, isSpace))
 	}
-	return r
 }
 
 func (r *lineReader) line(n int, line string) {
@@ -89,7 +94,10 @@ func (r *lineReader) header(n int, line string) {
 	case len(line) <= 2:
 		r.fault(n, "the section has no name")
 	default:
-		r.section, r.inside = normalSection(line[1:len(line)-1]), true
+		r.section, r.inside = line[1:len(line)-1], true
+		if !r.asWritten {
+			r.section = normalSection(r.section)
+		}
 		r.headers = append(r.headers, header{r.section, n})
 	}
 }
