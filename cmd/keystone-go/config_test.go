@@ -84,12 +84,14 @@ func TestConfigShowGiven(t *testing.T) {
 // TestNotServed: what asks for more than there is here is told by the check and
 // loudly by the start.
 func TestNotServed(t *testing.T) {
-	p := ready(t, "[identity]", "driver = ldap", "[catalog]", "driver = kvs", "[auth]", "methods = password,token,openid", "[resource]", "driver = sql", "[policy]", "list_limit = 3")
+	p := ready(t, "[identity]", "driver = ldap", "[catalog]", "driver = kvs", "[auth]", "methods = password,token,openid", "[resource]", "driver = sql", "[policy]", "list_limit = 3",
+		"[identity]", "domain_specific_drivers_enabled = true")
 	r := p.run(t, "config", "check")
 	for _, want := range []string{
 		p.conf + ":16: [identity] driver = ldap is not served: this server acts as with sql\n",
 		p.conf + ":18: [catalog] driver = kvs is not served: this server acts as with sql\n",
 		p.conf + ":20: these methods of [auth] methods are not served: openid\n",
+		p.conf + ":26: [identity] domain_specific_drivers_enabled = true is not served: this server acts as with False\n",
 		p.conf + ":24: [policy] list_limit has no effect in this server\n",
 	} {
 		r.expect(t, "config check", 0, want, "")
@@ -99,6 +101,7 @@ func TestNotServed(t *testing.T) {
 		"WARNING keystone [-] [identity] driver = ldap is not served: this server acts as with sql at=" + p.conf + ":16",
 		"WARNING keystone [-] [catalog] driver = kvs is not served: this server acts as with sql at=" + p.conf + ":18",
 		"WARNING keystone [-] These methods of [auth] methods are not served: openid at=" + p.conf + ":20",
+		"WARNING keystone [-] [identity] domain_specific_drivers_enabled = true is not served: this server acts as with False at=" + p.conf + ":26",
 		"have no effect in this server: [policy] list_limit",
 	} {
 		if strings.Count(s.log.String(), want) != 1 {

@@ -11,7 +11,6 @@ import (
 func (p *program) laterCommands() []*cobra.Command {
 	var list []*cobra.Command
 	for _, v := range []struct{ name, what string }{
-		{"domain_config_upload", "configurations of single domains"},
 		{"mapping_engine", "federation"},
 		{"mapping_populate", "users of LDAP"},
 		{"saml_idp_metadata", "SAML"},

@@ -21,7 +21,7 @@ import (
 
 // maintenanceCommands are the verbs that tidy the database up.
 func (p *program) maintenanceCommands() []*cobra.Command {
-	return []*cobra.Command{p.resetLastActiveCommand(), p.trustFlushCommand(), p.mappingPurgeCommand()}
+	return []*cobra.Command{p.resetLastActiveCommand(), p.trustFlushCommand(), p.mappingPurgeCommand(), p.domainConfigUploadCommand()}
 }
 
 func (p *program) resetLastActiveCommand() *cobra.Command {

@@ -3,9 +3,9 @@ package conf
 // Identity is the section [identity]: users, their domains and how passwords are hashed.
 type Identity struct {
 	DefaultDomainID                  string `ini:"default_domain_id" default:"default" effect:"yes" help:"id of the default domain"`
-	DomainSpecificDriversEnabled     bool   `ini:"domain_specific_drivers_enabled" default:"False" help:"per-domain identity backends; also forces domain on list calls"`
-	DomainConfigurationsFromDatabase bool   `ini:"domain_configurations_from_database" default:"False" help:"per-domain settings from the database, not files"`
-	DomainConfigDir                  string `ini:"domain_config_dir" default:"/etc/keystone/domains" help:"directory of keystone.<domain>.conf files"`
+	DomainSpecificDriversEnabled     bool   `ini:"domain_specific_drivers_enabled" default:"False" effect:"default" help:"per-domain identity backends; also forces domain on list calls"`
+	DomainConfigurationsFromDatabase bool   `ini:"domain_configurations_from_database" default:"False" effect:"default" help:"per-domain settings from the database, not files"`
+	DomainConfigDir                  string `ini:"domain_config_dir" default:"/etc/keystone/domains" effect:"yes" help:"directory of keystone.<domain>.conf files, which domain_config_upload reads"`
 	Driver                           string `ini:"driver" default:"sql" effect:"default" help:"identity backend: sql or ldap"`
 	Caching                          bool   `ini:"caching" default:"True" help:"cache identity data when the global cache is on"`
 	CacheTime                        int    `ini:"cache_time" default:"600" help:"TTL seconds for cached identity data; global TTL when unset"`

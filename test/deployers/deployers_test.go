@@ -108,6 +108,30 @@ func (s story) ours(t *testing.T, p place, bin string) {
 		if r.files != "" {
 			p.expect(t, r, p.files(t))
 		}
+		r.holdsAfter(t, p, "")
+	}
+}
+
+// holdsAfter looks at the database after a call.
+func (r row) holdsAfter(t *testing.T, p place, whose string) {
+	t.Helper()
+	if r.after == "" {
+		return
+	}
+	d, err := db.Open(t.Context(), db.Config{URL: "sqlite:///" + p.dir + "/keystone.db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	list, err := db.All(t.Context(), d, db.Query[string]{
+		Text: r.after,
+		Scan: func(row db.Row) (text string, err error) { err = row.Scan(&text); return text, err },
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", r.after, err)
+	}
+	if got := strings.Join(list, " "); got != r.holds {
+		t.Errorf("%s%s: the database holds\n%s\nwant\n%s", whose, r.call, got, r.holds)
 	}
 }
 
@@ -142,5 +166,6 @@ func (s story) pythons(t *testing.T, p place, bin string) {
 		if r.files != "" && !differs.files {
 			p.expect(t, r, p.files(t))
 		}
+		r.holdsAfter(t, p, "Python's ")
 	}
 }

@@ -15,6 +15,9 @@ type row struct {
 	files string
 	// before is done to the database of the place first.
 	before string
+	// after reads a column of text from the database of the place; its rows must
+	// be those that holds names, between blanks.
+	after, holds string
 	// python says where Python's program comes to something else: its exit
 	// code, why, and that its files differ. Nil: the same.
 	python *python
@@ -59,6 +62,14 @@ const logs = " INFO "
 // A credential under another key than the primary one.
 const strayCredential = `insert into credential (id, user_id, type, extra, key_hash, encrypted_blob) values ('c', 'u', 'cert', '{}',
 	'b5cf2f5ba8a6b6f3e2e5b8d3b4b4f9f2e4f1a111', 'gAAAAA')`
+
+// storedOptions are those that domains have set for themselves.
+const storedOptions = `select 'whitelisted:' || domain_id || '.' || "group" || '.' || "option" || '=' || value from whitelisted_config
+	union all select 'sensitive:' || domain_id || '.' || "group" || '.' || "option" || '=' || value from sensitive_config order by 1`
+
+// fiveDomains makes those whose files are at fault, and one whose file is not.
+const fiveDomains = `insert into project (id, name, extra, description, enabled, domain_id, parent_id, is_domain)
+	select column1, column1, '{}', '', true, '<<keystone.domain.root>>', null, true from (values ('One'), ('Upper'), ('Option'), ('Hollow'), ('Empty'), ('Broken'))`
 
 var stories = []story{
 	{who: "kolla-ansible", rows: []row{
@@ -210,10 +221,48 @@ var stories = []story{
 		{call: with + "--config-file DIR/sound.conf --config-file DIR/domain.conf doctor", code: 1, out: "WARNING: ", both: "WARNING: "},
 	}},
 
+	{who: "domains in files", conf: map[string]string{
+		"domains.conf":                    "[identity]\ndomain_config_dir = DIR/domains\n",
+		"none.conf":                       "[identity]\ndomain_config_dir = DIR/none\n",
+		"domains/keystone.Default.conf":   "[identity]\ndriver = ldap\n[ldap]\nurl = ldap://x\n  y\nurl = ldap://z\nuser = 'cn=a$b'\npassword = p=\"é\n[identity]\nlist_limit: 5\n",
+		"domains/below/keystone.One.conf": "[ldap]\nurl = ldap://one\n",
+		"domains/keystone.None.conf":      "[ldap]\nurl = ldap://x\n",
+		"domains/keystone.Upper.conf":     "[LDAP]\nurl = ldap://x\n",
+		"domains/keystone.Option.conf":    "[ldap]\nurl = ldap://x\ngroup_ad_nesting = true\n",
+		"domains/keystone.Hollow.conf":    "[ldap]\n",
+		"domains/keystone.Empty.conf":     "",
+		"domains/keystone.Broken.conf":    "[ldap]\nurl\n",
+		"domains/keystone.conf":           "[ldap]\n",
+		"some/keystone.Upper.conf":        "[ldap]\nmore = 1\nhidden = 2\n",
+		"some.conf":                       "[identity]\ndomain_config_dir = DIR/some\n[domain_config]\nadditional_whitelisted_options = ldap:[more]\nadditional_sensitive_options = ldap:[hidden]\n",
+	}, rows: []row{
+		{call: with + "fernet_setup" + owned},
+		{call: with + "db_sync"},
+		{call: with + "bootstrap --bootstrap-password secret", err: logs},
+		{call: with + "--config-file DIR/domains.conf domain_config_upload", code: 1, out: "At least one option must be provided", both: "At least one option must be provided"},
+		{call: with + "--config-file DIR/domains.conf domain_config_upload --all --domain-name Default", code: 1, out: "cannot be used with", both: "The --all option cannot be used with the --domain-name option"},
+		{call: with + "--config-file DIR/none.conf domain_config_upload --all", code: 1, err: "nable to locate domain config directory", both: "nable to locate domain config directory"},
+		{call: with + "--config-file DIR/domains.conf domain_config_upload --domain-name None", code: 1, out: "ignoring this file", both: "Invalid domain name: None found in config file name: DIR/domains/keystone.None.conf - ignoring this file."},
+		{
+			call: with + "--config-file DIR/domains.conf domain_config_upload --domain-name Default", err: logs,
+			after: storedOptions, holds: `sensitive:default.ldap.password="p=\"\u00e9" whitelisted:default.identity.driver="ldap" whitelisted:default.identity.list_limit="5" whitelisted:default.ldap.url="ldap://x\ny" whitelisted:default.ldap.user="cn=a$b"`,
+		},
+		{call: with + "--config-file DIR/domains.conf domain_config_upload --domain-name Default", code: 1, out: "already has", both: "Domain: Default already has a configuration defined - ignoring file: DIR/domains/keystone.Default.conf."},
+		{
+			call: with + "--config-file DIR/domains.conf domain_config_upload --all", before: fiveDomains, code: 1, out: "Error parsing configuration file for domain: Broken", err: logs,
+			both:  "error: Invalid domain specific configuration: Option group_ad_nesting in group ldap is not supported for domain specific configurations.",
+			after: `select distinct domain_id from whitelisted_config order by domain_id`, holds: "One default",
+		},
+		{
+			call: with + "--config-file DIR/some.conf domain_config_upload --all", err: logs,
+			after: `select value from sensitive_config where domain_id = 'Upper' union all select value from whitelisted_config where domain_id = 'Upper'`, holds: `"2" "1"`,
+		},
+		{call: with + "--config-file DIR/some.conf domain_config_upload --domain-name=", code: 2, err: "--domain-name is empty", python: &python{code: 1, why: "D-38"}},
+	}},
+
 	{who: "areas that are not served", rows: []row{
 		{call: with + "mapping_populate --domain-name Default", code: 1, err: "not served yet", python: &python{notCalled: true}},
 		{call: with + "mapping_engine --rules r --input i", code: 1, err: "not served yet"},
-		{call: with + "domain_config_upload --all", code: 1, err: "not served yet", python: &python{notCalled: true}},
 		{call: with + "fernet_rotate" + owned, code: 1, err: "rotate keys: ", python: &python{why: "D-33"}},
 		{call: with + "db_sync"},
 		{call: with + "credential_rotate" + owned, code: 1, err: "[credential] key_repository: ", python: &python{why: "D-33"}},
