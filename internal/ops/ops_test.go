@@ -14,6 +14,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/internal/passhash"
+	"github.com/keystone-go/keystone-go/internal/pycache"
 )
 
 func get(t *testing.T, h http.Handler, path string) *httptest.ResponseRecorder {
@@ -34,6 +35,9 @@ func TestMetrics(t *testing.T) {
 		},
 		Keys: func() []ops.Keys {
 			return []ops.Keys{{Repository: "fernet_tokens", Count: 3, PrimaryID: "2", PrimaryAge: time.Minute}, {Repository: "credential"}}
+		},
+		Caches: func() pycache.Stats {
+			return pycache.Stats{Regions: map[string]pycache.Deletions{"tokens": {Done: 4, Failed: 2}}, Owing: 1}
 		},
 		Version: "1.2.3", Revision: "abc", GoVersion: "go1.26",
 	})
@@ -64,6 +68,9 @@ func TestMetrics(t *testing.T) {
 		`keystone_tokens_issued_total{provider="fernet"} 1`,
 		`keystone_token_validations_total{outcome="expired"} 1`,
 		`keystone_tokens_revoked_total 1`,
+		`keystone_cache_invalidations_total{outcome="done",region="tokens"} 4`,
+		`keystone_cache_invalidations_total{outcome="failed",region="tokens"} 2`,
+		`keystone_cache_servers_owing 1`,
 		`keystone_password_hash_duration_seconds_count{algorithm="bcrypt"} 1`,
 		`keystone_db_query_duration_seconds_count{engine="postgres",operation="read"} 1`,
 		`keystone_db_statements_total{engine="postgres",operation="write"} 2`,

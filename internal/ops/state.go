@@ -79,8 +79,8 @@ var (
 	fernetPrimary = desc("keystone_fernet_primary_key_info", "The key that is used to issue; always 1.", "repository", "key_id")
 	fernetAge     = desc("keystone_fernet_key_age_seconds", "Age of the primary key.", "repository")
 
-	cachesTold  = desc("keystone_python_cache_deletions_total", "Times that a memcached of Python Keystone was told of changes.", "outcome")
-	cachesOwing = desc("keystone_python_cache_servers_owing", "Memcached servers of Python Keystone that could not be told of changes yet.")
+	cachesTold  = desc("keystone_cache_invalidations_total", "Times that a memcached of Python Keystone was told to forget a region of its cache.", "region", "outcome")
+	cachesOwing = desc("keystone_cache_servers_owing", "Memcached servers of Python Keystone that could not be told of changes yet.")
 
 	traceSpans = desc("keystone_trace_spans_total", "Spans of traces that the collector has taken, and that were lost.", "outcome")
 
@@ -131,8 +131,10 @@ func (s *state) Collect(out chan<- prometheus.Metric) {
 	}
 	if s.Caches != nil {
 		c := s.Caches()
-		counter(cachesTold, float64(c.Done), "done")
-		counter(cachesTold, float64(c.Failed), "failed")
+		for region, d := range c.Regions {
+			counter(cachesTold, float64(d.Done), region, "done")
+			counter(cachesTold, float64(d.Failed), region, "failed")
+		}
 		gauge(cachesOwing, float64(c.Owing))
 	}
 	if s.Traces != nil {

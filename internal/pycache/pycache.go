@@ -36,12 +36,17 @@ type Caches struct {
 	keys    map[string]string // by region
 }
 
-// Stats counts since the start: deletions that a server has confirmed in time,
-// and those that it has not; and the servers that are owed one now.
+// Stats counts since the start; Owing are the servers that are owed a deletion
+// now.
 type Stats struct {
-	Done, Failed uint64
-	Owing        int
+	Deletions
+	Regions map[string]Deletions // of each region by itself
+	Owing   int
 }
+
+// Deletions are those that a server has confirmed in time, and those that it
+// has not; all regions that were deleted at once are one.
+type Deletions struct{ Done, Failed uint64 }
 
 // New makes the connections when they are needed. Close ends them.
 func New(c Config) (*Caches, error) {
@@ -124,10 +129,15 @@ func (p *Caches) Stats() Stats {
 	if p == nil {
 		return sum
 	}
+	sum.Regions = map[string]Deletions{}
 	for _, s := range p.servers {
 		s.mu.Lock()
 		sum.Done += s.kept
 		sum.Failed += s.broken
+		for region, key := range p.keys {
+			d, one := sum.Regions[region], s.byKey[key]
+			sum.Regions[region] = Deletions{d.Done + one.Done, d.Failed + one.Failed}
+		}
 		if len(s.owed)+s.sent > 0 {
 			sum.Owing++
 		}

@@ -73,8 +73,8 @@ func TestEveryServer(t *testing.T) {
 		}
 		a.hangUp() // it is reached again at once
 	}
-	if got, want := p.Stats(), (pycache.Stats{Done: 9}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
+	if got, want := p.Stats(), (pycache.Deletions{Done: 9}); got.Deletions != want || got.Owing != 0 || len(got.Regions) != 7 || got.Regions["tokens"] != want {
+		t.Errorf("got %+v, want %+v in all and for each of seven regions", got, want)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestServerDown(t *testing.T) {
 			t.Errorf("the other server was sent %v", gone)
 		}
 	}
-	if s := p.Stats(); s.Done != 3 || s.Failed < 3 || s.Owing != 1 {
+	if s := p.Stats(); s.Done != 3 || s.Failed < 3 || s.Owing != 1 || s.Regions["shared default"].Done != 3 || s.Regions["revoke"].Failed < 3 {
 		t.Errorf("got %+v, want 3 done, 3 failed or more, 1 owing", s)
 	}
 	down.listen(t, "tcp", address, nil)

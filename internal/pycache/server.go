@@ -33,6 +33,25 @@ type server struct {
 	next         *round          // who waits for them
 	failing      bool            // the last try came to nothing
 	kept, broken uint64
+	byKey        map[string]Deletions
+}
+
+// failed counts what came to nothing. The lock is held.
+func (s *server) failed(keys []string) {
+	s.broken++
+	for _, k := range keys {
+		d := s.byKey[k]
+		s.byKey[k] = Deletions{d.Done, d.Failed + 1}
+	}
+}
+
+// confirmed counts what was done. The lock is held.
+func (s *server) confirmed(keys []string) {
+	s.kept++
+	for _, k := range keys {
+		d := s.byKey[k]
+		s.byKey[k] = Deletions{d.Done + 1, d.Failed}
+	}
 }
 
 // round is one deletion, of what was owed when it began.
@@ -49,6 +68,7 @@ type conn interface {
 func newServer(a address, c Config) *server {
 	s := &server{
 		address: a, timeout: c.Timeout, log: c.Log, wake: make(chan struct{}, 1), stop: make(chan struct{}), owed: map[string]bool{},
+		byKey: map[string]Deletions{},
 	}
 	if c.TLS != nil && a.network == "tcp" {
 		s.tls = c.TLS.Clone()
@@ -71,7 +91,7 @@ func (s *server) owe(keys []string) *round {
 		s.owed[k] = true
 	}
 	if s.failing {
-		s.broken++
+		s.failed(keys)
 		return nil
 	}
 	if s.next == nil {
@@ -125,12 +145,12 @@ func (s *server) settle() bool {
 	was := s.failing
 	s.failing, s.sent = err != nil, 0
 	if err != nil {
-		s.broken++
+		s.failed(keys)
 		for _, k := range keys {
 			s.owed[k] = true
 		}
 	} else {
-		s.kept++
+		s.confirmed(keys)
 	}
 	switch {
 	case err != nil && !was:

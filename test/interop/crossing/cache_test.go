@@ -98,16 +98,16 @@ func TestCacheAway(t *testing.T) {
 		}
 		return a.Body
 	}
-	if n := metric(t, metrics(), `keystone_python_cache_deletions_total{outcome="failed"}`); n < 5 {
-		t.Errorf("%v deletions failed by the metrics, want 5 or more", n)
+	if n := metric(t, metrics(), `keystone_cache_invalidations_total{outcome="failed",region="tokens"}`); n < 5 {
+		t.Errorf("%v deletions of a region failed by the metrics, want 5 or more", n)
 	}
-	if n := metric(t, metrics(), "keystone_python_cache_servers_owing"); n != 1 {
+	if n := metric(t, metrics(), "keystone_cache_servers_owing"); n != 1 {
 		t.Errorf("%v servers are owed a deletion, want 1", n)
 	}
 	if err := e.StartMemcached(); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the memcached that is back is told", func() bool {
-		return metric(t, metrics(), "keystone_python_cache_servers_owing") == 0
+		return metric(t, metrics(), "keystone_cache_servers_owing") == 0
 	})
 }
