@@ -37,6 +37,7 @@ func TestCalls(t *testing.T) {
 			}
 		})
 	}
+	t.Logf("figure: %d calls of %d deployers, to Python's programs too: %v", rows, len(stories), theirs != "")
 	if rows < 60 {
 		t.Errorf("%d calls, want at least 60", rows)
 	}

@@ -5,7 +5,6 @@
 package oslo_test
 
 import (
-	"fmt"
 	"math"
 	"os/exec"
 	"path/filepath"
@@ -40,10 +39,9 @@ func equalToPython(t *testing.T, cmd *exec.Cmd) {
 	for i, r := range readAll(t, cmd, jobs) {
 		c.job(jobs[i], r)
 	}
-	t.Logf("compared %d values of %d options in %d configurations: %d set in the file, %d refused by both, %d configurations unreadable to both; "+
+	t.Logf("figure: oslo.config: compared %d values of %d options in %d configurations: %d set in the file, %d refused by both, %d configurations unreadable to both; "+
 		"%d empty numbers and %d numbers beyond 64 bits refused here alone",
 		c.values, len(conf.Options()), len(jobs), c.set, c.refused, c.unreadable, c.empty, c.big)
-	fmt.Printf("oslo.config: %d values compared\n", c.values)
 	if c.values < leastCompared {
 		t.Errorf("compared %d values, want at least %d", c.values, leastCompared)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -24,6 +25,10 @@ type event struct {
 	FailedBuild string
 }
 
+// figureLine is what a test says by t.Logf("figure: …") or prints so: it is
+// shown though the test passes.
+var figureLine = regexp.MustCompile(`^(?:\s+\S+\.go:\d+: )?figure: (.+)\n$`)
+
 // report counts tests and shows failures as they come.
 type report struct {
 	out                               io.Writer
@@ -41,6 +46,7 @@ type report struct {
 type packageRun struct {
 	output  map[string][]string
 	results map[string]string
+	figures []string
 }
 
 func newReport(out io.Writer) *report {
@@ -87,6 +93,9 @@ func (r *report) add(e event) {
 		if strings.HasPrefix(e.Output, "fuzz: elapsed") {
 			r.fuzzed = strings.TrimSpace(e.Output)
 		}
+		if m := figureLine.FindStringSubmatch(e.Output); m != nil {
+			p.figures = append(p.figures, m[1])
+		}
 		p.output[e.Test] = append(p.output[e.Test], e.Output)
 	case "pass", "fail", "skip":
 		if e.Test != "" {
@@ -132,6 +141,9 @@ func (r *report) finish(e event, p *packageRun) {
 	word := map[string]string{"pass": "ok", "fail": "FAIL"}[e.Action]
 	if word != "" && (ran > 0 || e.Action == "fail") {
 		fmt.Fprintf(r.out, "%-4s %-60s %5d tests %7.1fs\n", word, e.Package, ran, e.Elapsed)
+	}
+	for _, f := range p.figures {
+		fmt.Fprintf(r.out, "     %s\n", f)
 	}
 }
 

@@ -43,6 +43,13 @@ func TestReport(t *testing.T) {
 			want: counts{3, 0, 0, 2},
 		},
 		{
+			name:   "figures are shown though the test passes",
+			in:     lines("output p TestA     a_test.go:12: figure: 3 values compared", "output p TestA no figure: 4", "pass p TestA", "output p  figure: 5 lines", "pass p"),
+			want:   counts{1, 0, 0, 0},
+			faults: []string{"FAIL: no test ran on Postgres"},
+			shown:  "     3 values compared\n     5 lines\n",
+		},
+		{
 			name:   "a parent that fails by itself is a failure",
 			in:     lines("pass p TestA/postgres", "output p TestA the parent's own words", "fail p TestA", "fail p"),
 			want:   counts{1, 1, 0, 1},
