@@ -10,6 +10,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
+	"github.com/keystone-go/keystone-go/internal/logtest"
 	"github.com/keystone-go/keystone-go/internal/olog"
 	"github.com/keystone-go/keystone-go/test/harness"
 )
@@ -82,18 +83,18 @@ func readLines(t *testing.T, text string) (n, access, named int) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		m := harness.Line.FindStringSubmatch(line)
-		if m == nil || !harness.FirstLine.MatchString(line) {
+		m := logtest.Line.FindStringSubmatch(line)
+		if m == nil || !logtest.FirstLine.MatchString(line) {
 			t.Errorf("kolla cannot read: %s", line)
 			continue
 		}
 		n++
-		if m[harness.Line.SubexpIndex("python_module")] == "keystone.access" {
+		if m[logtest.Line.SubexpIndex("python_module")] == "keystone.access" {
 			access++
-			if !strings.Contains(m[harness.Line.SubexpIndex("Payload")], " status: ") || len(m[harness.Line.SubexpIndex("request_id")]) != 36 {
+			if !strings.Contains(m[logtest.Line.SubexpIndex("Payload")], " status: ") || len(m[logtest.Line.SubexpIndex("request_id")]) != 36 {
 				t.Errorf("an access line without its parts: %s", line)
 			}
-			if m[harness.Line.SubexpIndex("user_id")] != "-" {
+			if m[logtest.Line.SubexpIndex("user_id")] != "-" {
 				named++
 			}
 		}

@@ -187,7 +187,9 @@ func TestPlantedFaults(t *testing.T) {
 			t.Errorf("%q: %d faults told, want one:\n%s", x.lines, faults, r.err)
 		}
 	}
-	if n := len(inFile) + len(around); n < 40 {
+	n := len(inFile) + len(around)
+	t.Logf("figure: %d faults planted one by one", n)
+	if n < 40 {
 		t.Errorf("%d faults planted, want at least 40", n)
 	}
 	for name, list := range map[string][]planted{"in the file": inFile, "around it": around} {
@@ -208,7 +210,7 @@ func TestPlantedFaults(t *testing.T) {
 			told(r, file, moved(x, line))
 			line += strings.Count(x.lines, "\n") + 1
 		}
-		t.Logf("%d faults %s told by one start", together, name)
+		t.Logf("figure: %d faults %s told by one start", together, name)
 	}
 }
 

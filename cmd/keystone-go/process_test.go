@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/keystone-go/keystone-go/internal/logtest"
 )
 
 // beTheProgram makes the test binary run main, so that tests can start the
@@ -37,6 +39,7 @@ type process struct {
 	url, admin string
 	client     *http.Client
 	ended      chan error
+	secrets    logtest.Secrets // that went through it
 }
 
 // servesLine names the first of several addresses.
@@ -120,6 +123,24 @@ func (p *process) wait(t *testing.T) {
 		t.Errorf("still running after SIGTERM:\n%s", tail(p.log.String()))
 	}
 	p.ended = nil
+	p.searchLog(t)
+}
+
+// searchLog wants each line of the log to be one that kolla reads, and no
+// secret in it.
+func (p *process) searchLog(t *testing.T) {
+	t.Helper()
+	text := p.log.String()
+	for line := range strings.Lines(text) {
+		if !logtest.ReadsAsRecord(strings.TrimSuffix(line, "\n")) {
+			t.Errorf("kolla cannot read this line of the log: %s", line)
+			break
+		}
+	}
+	p.secrets.Add("password", "s3cret")
+	for _, found := range p.secrets.In(text) {
+		t.Errorf("the log holds %s", found)
+	}
 }
 
 // tail is the end of a log.
@@ -158,12 +179,16 @@ func (p *process) call(method, path, body string, header map[string]string) (sta
 	r.Header.Set("Content-Type", "application/json")
 	for k, v := range header {
 		r.Header.Set(k, v)
+		if strings.HasSuffix(k, "-Token") {
+			p.secrets.Add("token", v)
+		}
 	}
 	res, err := p.client.Do(r)
 	if err != nil {
 		return 0, "", "", err
 	}
 	defer res.Body.Close()
+	p.secrets.Add("token", res.Header.Get("X-Subject-Token"))
 	text, err := io.ReadAll(res.Body)
 	return res.StatusCode, string(text), res.Header.Get("X-Subject-Token"), err
 }

@@ -316,7 +316,7 @@ func reloadUnderLoad(t *testing.T, engine string) {
 		}
 	}
 	open := openFiles(t, s.cmd.Process.Pid)
-	t.Logf("%d reloads, %d refused, in %v; %d requests, %d failed; %d files open at the end", good, bad, time.Since(began).Round(time.Second), done.Load(), failed.Load(), open)
+	t.Logf("figure: %s: %d reloads, %d refused, in %v; %d requests, %d failed; %d files open at the end", engine, good, bad, time.Since(began).Round(time.Second), done.Load(), failed.Load(), open)
 	if done.Load() < int64(rounds) {
 		t.Errorf("only %d requests", done.Load())
 	}

@@ -85,7 +85,7 @@ func TestRotateUnderLoad(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d rotations, %d tokens, %d lost, in %v", rotations, count.Load(), lost, time.Since(began).Round(time.Second))
+	t.Logf("figure: %d rotations, %d tokens, %d lost, in %v", rotations, count.Load(), lost, time.Since(began).Round(time.Second))
 	if count.Load() < wanted {
 		t.Errorf("only %d tokens", count.Load())
 	}
@@ -140,7 +140,7 @@ func TestRotateUnderServers(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d rotations, %d tokens of logins, %d lost, in %v", rotations, total, lost, time.Since(began).Round(time.Second))
+	t.Logf("figure: %d rotations, %d tokens of logins, %d lost, in %v", rotations, total, lost, time.Since(began).Round(time.Second))
 	if total < wanted {
 		t.Errorf("only %d tokens", total)
 	}

@@ -12,15 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keystone-go/keystone-go/internal/logtest"
 	"github.com/keystone-go/keystone-go/internal/olog"
-)
-
-// How kolla's fluentd reads keystone.log: a line that firstLine does not match
-// is glued to the one before, and format takes the record apart.
-var (
-	firstLine = regexp.MustCompile(`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}.\d{3} \d+ \S+ \S+ \[.*\]`)
-	format    = regexp.MustCompile(`^(?P<Timestamp>\S+ \S+) (?P<Pid>\d+) (?P<log_level>\S+) (?P<python_module>\S+) (\[(?:None|req-)(?P<global_request_id>\S+)? ` +
-		`(?:None|req-)(?P<request_id>\S+) (?P<user_id>\S+) (?P<tenant_id>\S+) (?P<domain_id>\S+) (?P<system_scope>\S+) (?P<user_domain>\S+) (?P<project_domain>\S+)\])?(?P<Payload>.*)?$`)
 )
 
 func logged(t *testing.T, o olog.Options, f func(*slog.Logger)) string {
@@ -52,12 +45,12 @@ func TestLineMatchesKolla(t *testing.T) {
 				ctx = olog.WithRequest(ctx, c.req)
 			}
 			line := logged(t, olog.Options{}, func(l *slog.Logger) { l.WarnContext(ctx, "hello", "k", "v") })
-			m := format.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
-			if m == nil || !firstLine.MatchString(line) {
+			m := logtest.Line.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+			if m == nil || !logtest.FirstLine.MatchString(line) {
 				t.Fatalf("no match: %q", line)
 			}
 			for name, want := range c.want {
-				if got := m[format.SubexpIndex(name)]; got != want {
+				if got := m[logtest.Line.SubexpIndex(name)]; got != want {
 					t.Errorf("%s: got %q, want %q in %q", name, got, want, line)
 				}
 			}
@@ -75,7 +68,7 @@ func TestLineCannotBeForged(t *testing.T) {
 		t.Fatalf("got %d lines: %q", len(lines), out)
 	}
 	for _, l := range lines[1:] {
-		if firstLine.MatchString(l) {
+		if logtest.FirstLine.MatchString(l) {
 			t.Errorf("a line of the stack looks like a record: %q", l)
 		}
 	}

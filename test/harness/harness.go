@@ -3,7 +3,6 @@
 package harness
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +21,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
 	"github.com/keystone-go/keystone-go/internal/fernet"
+	"github.com/keystone-go/keystone-go/internal/logtest"
 	"github.com/keystone-go/keystone-go/internal/olog"
 )
 
@@ -46,6 +47,9 @@ const Password = "admin-secret"
 type Server struct {
 	*wire.App
 	Conf *conf.Config
+	// Secrets went through the server by Do and Serve; at the end of the test
+	// its log is searched for them.
+	Secrets *logtest.Secrets
 
 	t testing.TB
 }
@@ -72,7 +76,8 @@ func New(t testing.TB, o Options) *Server {
 	if o.Conf != nil {
 		o.Conf(cfg)
 	}
-	handlers := []slog.Handler{olog.New(checked(t, o.Lines), olog.Options{Debug: true})}
+	secrets := &logtest.Secrets{}
+	handlers := []slog.Handler{olog.New(logtest.Checked(t, o.Lines, secrets), olog.Options{Debug: true})}
 	if o.Log != nil {
 		handlers = append(handlers, slog.NewTextHandler(o.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
@@ -85,7 +90,7 @@ func New(t testing.TB, o Options) *Server {
 		t.Fatalf("build the server: %v", err)
 	}
 	t.Cleanup(app.Close)
-	s := &Server{App: app, Conf: cfg, t: t}
+	s := &Server{App: app, Conf: cfg, Secrets: secrets, t: t}
 	if !o.Bare {
 		s.bootstrap()
 	}
@@ -154,32 +159,56 @@ type Call struct {
 // Do makes a call on the handler, without a network.
 func (s *Server) Do(c Call) Answer {
 	s.t.Helper()
+	text, err := c.body()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.Secrets.AddBody(text)
 	return s.Serve(c.Request(s.t))
 }
 
 // Serve answers a request, without a network.
 func (s *Server) Serve(r *http.Request) Answer {
 	w := httptest.NewRecorder()
+	s.handedOver(r.Header)
 	s.Handler.ServeHTTP(w, r)
+	s.handedOver(w.Header())
 	return Answer{Status: w.Code, Header: w.Header(), Body: w.Body.String()}
+}
+
+// handedOver notes the secrets of a head.
+func (s *Server) handedOver(h http.Header) {
+	for _, name := range []string{"X-Auth-Token", "X-Subject-Token", "X-Service-Token", "Openstack-Auth-Receipt"} {
+		for _, text := range h.Values(name) {
+			s.Secrets.Add("token", text)
+		}
+	}
+}
+
+// body is what is sent.
+func (c Call) body() (string, error) {
+	switch b := c.Body.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return b, nil
+	case []byte:
+		return string(b), nil
+	}
+	text, err := json.Marshal(c.Body)
+	return string(text), err
 }
 
 // Request makes the HTTP request of a call.
 func (c Call) Request(t testing.TB) *http.Request {
 	t.Helper()
 	var body io.Reader
-	switch b := c.Body.(type) {
-	case nil:
-	case string:
-		body = bytes.NewReader([]byte(b))
-	case []byte:
-		body = bytes.NewReader(b)
-	default:
-		text, err := json.Marshal(b)
+	if c.Body != nil {
+		text, err := c.body()
 		if err != nil {
 			t.Fatal(err)
 		}
-		body = bytes.NewReader(text)
+		body = strings.NewReader(text)
 	}
 	r := httptest.NewRequest(c.Method, "http://keystone.test"+c.Path, body)
 	if body != nil {
