@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -17,6 +18,26 @@ type pythonKeystone struct {
 	bin, dir string
 	in       io.Writer
 	codes    *bufio.Reader
+}
+
+// pool holds as many of them as there are cores. What they import takes seconds,
+// so all stories share them, a call at a time.
+type pool chan *pythonKeystone
+
+func startPool(t *testing.T, bin string) pool {
+	t.Helper()
+	p := make(pool, runtime.GOMAXPROCS(0))
+	for range cap(p) {
+		p <- startPython(t, bin)
+	}
+	return p
+}
+
+func (p pool) call(t *testing.T, at place, program string, args, env []string) outcome {
+	t.Helper()
+	k := <-p
+	defer func() { p <- k }()
+	return k.call(t, at, program, args, env)
 }
 
 func startPython(t *testing.T, bin string) *pythonKeystone {

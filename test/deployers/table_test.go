@@ -18,6 +18,8 @@ type row struct {
 	// after reads a column of text from the database of the place; its rows must
 	// be those that holds names, between blanks.
 	after, holds string
+	// root is a call that only root makes.
+	root bool
 	// python says where Python's program comes to something else: its exit
 	// code, why, and that its files differ. Nil: the same.
 	python *python
@@ -83,6 +85,7 @@ var stories = []story{
 		{call: with + nineFlags, err: logs, both: "Created user admin"},
 		{call: with + nineFlags, err: logs, both: "Domain default already exists, skipping creation."},
 		{call: with + nineFlags, err: logs, both: "User admin already has role admin on project admin."},
+		{call: with + "--log-file DIR/keystone.log " + nineFlags},
 		{call: "oslo-config-validator --config-file /keystone/config-generator/keystone.conf --input-file DIR/keystone.conf", python: &python{notCalled: true}},
 		{call: "oslo-config-validator --config-file /keystone/config-generator/keystone.conf --input-file DIR/wrong.conf", code: 1, err: "ERROR:oslo_config.validator:token/expirations is not part of the sample config", python: &python{notCalled: true}},
 	}, conf: map[string]string{"wrong.conf": "[token]\nexpirations = 5\n"}},
@@ -219,6 +222,18 @@ var stories = []story{
 		{call: with + "--config-file DIR/sound.conf --config-file DIR/comma.conf doctor", code: 1, out: "WARNING: ", both: "WARNING: "},
 		{call: with + "--config-file DIR/sound.conf --config-file DIR/ldap.conf doctor", code: 1, out: "WARNING: ", both: "WARNING: "},
 		{call: with + "--config-file DIR/sound.conf --config-file DIR/domain.conf doctor", code: 1, out: "WARNING: ", both: "WARNING: "},
+	}},
+
+	{who: "root without an owner", rows: []row{
+		{call: with + "fernet_setup", root: true, code: 2, err: "--keystone-user", both: "--keystone-user"},
+		{call: with + "fernet_rotate --keystone-user USER", root: true, code: 2, err: "--keystone-group", both: "--keystone-group"},
+		{call: with + "token_setup", root: true, code: 2, err: "--keystone-user", both: "--keystone-user"},
+		{call: with + "receipt_rotate", root: true, code: 2, err: "--keystone-user", both: "--keystone-user"},
+		{call: with + "credential_setup", root: true, code: 2, err: "--keystone-user", both: "--keystone-user"},
+		{call: with + "credential_rotate", root: true, code: 2, err: "--keystone-user", both: "--keystone-user"},
+		{call: with + "credential_migrate", root: true, code: 2, err: "--keystone-user", both: "--keystone-user"},
+		{call: with + "create_jws_keypair", root: true, code: 2, err: "--keystone-user", both: "--keystone-user"},
+		{call: "keystone-manage --version", out: "\n"},
 	}},
 
 	{who: "domains in files", conf: map[string]string{
