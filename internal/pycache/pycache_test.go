@@ -168,11 +168,11 @@ func TestServerHangs(t *testing.T) {
 		t.Errorf("the first write took %s, want its 200 ms", took)
 	}
 	start = time.Now()
-	for i := range 5 {
+	for i := range 20 {
 		region(t, d, fmt.Sprint("r", i))
 	}
-	if took := time.Since(start); took > 500*time.Millisecond {
-		t.Errorf("five later writes took %s", took)
+	if took := time.Since(start); took > 2*time.Second { // waited for, they would take four
+		t.Errorf("twenty later writes took %s", took)
 	}
 }
 
