@@ -17,6 +17,10 @@ POSTGRES = $(if $(KEYSTONE_GO_TEST_POSTGRES),,build/pgrun --)
 # the quick ones fail first.
 INTEROP = test/oslo test/deployers test/interop/tables test/interop test/interop/crossing test/interop/rolling test/interop/suites
 INTEROP_COUNTS = $(or $(KEYSTONE_GO_TEST_COUNTS),$(CURDIR)/build/interop/counts)
+# Every module of the tree: those of tools and of what is compared with must not
+# become dependencies of the server.
+MODULES = . tools test/clients/gophercloud test/browser/driver test/bench/libraries
+
 TAGS = -tags=interop,interop_full
 
 .PHONY: help run build test test-all interop interop-full interop-all bench-peer lint docs verify bench fuzz
@@ -70,7 +74,7 @@ bench-peer: ## processor time a request, here and in Python Keystone
 lint: build/tools/.made ## gofumpt, go vet, staticcheck, unchecked errors, open rows
 	@unformatted=$$(build/tools/gofumpt -l .); \
 	  if [ -n "$$unformatted" ]; then echo "not as gofumpt writes them:"; echo "$$unformatted"; exit 1; fi
-	@for module in . tools test/clients/gophercloud test/browser/driver; do \
+	@for module in $(MODULES); do \
 	  echo "vet $$module"; $(GO) -C $$module vet $(TAGS) ./... && $(GO) -C $$module vet $(TAGS) -vettool=$(CURDIR)/build/tools/vet ./... || exit 1; done
 	build/tools/staticcheck $(TAGS) ./...
 
@@ -86,11 +90,12 @@ verify: ## are the generated documents current, and the module files tidy?
 	  $(MAKE) --no-print-directory docs && \
 	  if [ "$$before" != "$$(git diff | sha256sum; git status --porcelain)" ]; then \
 	    git --no-pager diff --stat; echo "make docs changed what is here: commit what it wrote"; exit 1; fi
-	@for module in . tools test/clients/gophercloud test/browser/driver; do $(GO) -C $$module mod tidy -diff && $(GO) -C $$module mod verify || exit 1; done
+	@for module in $(MODULES); do $(GO) -C $$module mod tidy -diff && $(GO) -C $$module mod verify || exit 1; done
 
 bench: ## measure against the bounds, every figure against its own baseline in one run
 	@$(GO) build -o build/ ./internal/dbtest/pgrun
-	@$(POSTGRES) $(GO) run ./test/bench $(ARGS)
+	@$(GO) build -C test/bench/libraries -o ../../../build/bench-libraries .
+	@$(POSTGRES) $(GO) run ./test/bench $(ARGS); status=$$?; build/bench-libraries || status=1; exit $$status
 
 fuzz: ## fuzz every target for FUZZTIME (60s)
 	@$(GO) build -o build/ ./test/run

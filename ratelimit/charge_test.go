@@ -98,3 +98,14 @@ func TestStoreFailure(t *testing.T) {
 		t.Errorf("New: got %v, want the opener's error", err)
 	}
 }
+
+// given notes what it is given back.
+type given struct {
+	broken
+	back int64
+}
+
+func (g *given) Refund(_ context.Context, _ ratelimit.Key, n int64) error {
+	g.back += n
+	return nil
+}

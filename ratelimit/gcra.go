@@ -62,7 +62,7 @@ func (m *Meter) Take(s *State, at time.Duration, cost int64) (Decision, error) {
 	if m.window > 0 {
 		return m.takeCount(s, at, cost), nil
 	}
-	debt := m.Owed(*s, at)
+	debt := m.drained(s, at)
 	need, room := cost*m.period, m.limit-debt
 	if need > room {
 		return Decision{
@@ -103,6 +103,11 @@ func (m *Meter) Owed(s State, at time.Duration) int64 {
 	if m.window > 0 {
 		return m.used(m.counts(s, at))
 	}
+	return m.drained(&s, at)
+}
+
+// drained is what is left of a debt by GCRA. It is small enough to be inlined.
+func (m *Meter) drained(s *State, at time.Duration) int64 {
 	if at <= s.Last {
 		return s.Debt
 	}

@@ -36,11 +36,14 @@ type shard struct {
 	rule   *rule
 	index  index
 	slots  []slot
+	checks uint64 // counts checks, as a clock of who was seen when
+
+	allowed, refused uint64
+
 	rings  []time.Duration // rule.ring readings a slot
 	limit  int             // slots at most
 	held   int             // slots in use
 	unused int32           // first unused slot
-	checks uint64          // counts checks, as a clock of who was seen when
 	// due is a reading before which no entry becomes idle. Charges only put
 	// that off, so it stays true until an entry is added or refunded.
 	due     time.Duration
@@ -48,7 +51,6 @@ type shard struct {
 	next    int // first victim that may still be one
 	flood   flood
 
-	allowed, refused                            uint64
 	swept, evictedIdle, evictedLive, overflowed uint64
 
 	_ [64]byte // keeps neighbours' locks off each other's cache line
@@ -80,12 +82,17 @@ func (h *shard) bucket(i int32) bucket {
 }
 
 // take charges a key, and sees it.
-func (h *shard) take(s *Store, k ratelimit.Key, hash uint32, at time.Duration, cost int64) (ratelimit.Decision, error) {
+func (h *shard) take(s *Store, k ratelimit.Key, hash uint32, at time.Duration, cost int64) (d ratelimit.Decision, err error) {
 	i := h.index.find(h.slots, k, hash)
 	if i == none {
 		return h.takeNew(s, k, hash, at, cost)
 	}
-	d, err := h.rule.take(h.bucket(i), at, cost)
+	// What most checks do is written out here, not left to rule.take.
+	if h.rule.ring == 0 {
+		d, err = h.rule.meter.Take(&h.slots[i].state, at, cost)
+	} else {
+		d, err = h.rule.take(h.bucket(i), at, cost)
+	}
 	if err != nil || cost == 0 {
 		return d, err
 	}
