@@ -66,14 +66,20 @@ func mustRead() []step {
 		if err != nil {
 			panic(err)
 		}
-		for line := range strings.Lines(string(text)) {
-			line = strings.TrimRight(line, "\n")
-			if head, ok := strings.CutPrefix(line, "-- step "); ok {
-				steps = append(steps, parseHead(head))
-			} else if len(steps) > 0 {
-				last := &steps[len(steps)-1]
-				last.lines = append(last.lines, line)
-			}
+		steps = readSteps(steps, string(text))
+	}
+	return steps
+}
+
+// readSteps adds the steps of a file.
+func readSteps(steps []step, text string) []step {
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if head, ok := strings.CutPrefix(line, "-- step "); ok {
+			steps = append(steps, parseHead(head))
+		} else if len(steps) > 0 {
+			last := &steps[len(steps)-1]
+			last.lines = append(last.lines, line)
 		}
 	}
 	return steps

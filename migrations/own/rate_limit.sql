@@ -1,0 +1,26 @@
+-- The debts of rate limits, where [rate_limit] store = sql. Times are
+-- microseconds of the server's clock, id is a keyed hash of who owes.
+
+-- step rate_limit_1
+-- on postgres
+create unlogged table keystone_go_rate_limit (
+    limiter varchar(160) not null,
+    id varchar(32) not null,
+    last bigint not null,
+    debt bigint not null,
+    rate bigint not null,
+    period bigint not null,
+    full_at bigint not null,
+    constraint keystone_go_rate_limit_pkey primary key (limiter, id)
+) with (fillfactor = 60);
+-- on sqlite
+create table keystone_go_rate_limit (
+    limiter varchar(160) not null,
+    id varchar(32) not null,
+    last bigint not null,
+    debt bigint not null,
+    rate bigint not null,
+    period bigint not null,
+    full_at bigint not null,
+    primary key (limiter, id)
+);
