@@ -11,7 +11,7 @@ import (
 )
 
 // withDB opens the database of the configuration for f.
-func (p *program) withDB(ctx context.Context, f func(context.Context, db.DB) error) error {
+func (p *program) withDB(ctx context.Context, f func(context.Context, *conf.Config, db.DB) error) error {
 	cfg, end, err := p.loadLogged()
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (p *program) withDB(ctx context.Context, f func(context.Context, db.DB) err
 		return err
 	}
 	defer d.Close()
-	return f(ctx, d)
+	return f(ctx, cfg, d)
 }
 
 // withData opens the database that the configuration names, which must be

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/migrations"
 )
@@ -23,16 +24,20 @@ func (p *program) dbSyncCommand() *cobra.Command {
 				fmt.Fprintln(p.out, "There is nothing to do: expand and contract take the data along.")
 				return nil
 			}
-			return p.withDB(cmd.Context(), func(ctx context.Context, d db.DB) error {
+			return p.withDB(cmd.Context(), func(ctx context.Context, cfg *conf.Config, d db.DB) error {
+				forward := migrations.Sync
 				switch {
 				case check:
-					return p.checkSchema(ctx, d)
-				case expand:
-					return migrations.Expand(ctx, d)
+					return p.checkSchema(ctx, cfg, d)
 				case contract:
 					return migrations.Contract(ctx, d)
+				case expand:
+					forward = migrations.Expand
 				}
-				return migrations.Sync(ctx, d)
+				if err := forward(ctx, d); err != nil {
+					return err
+				}
+				return ownTables(ctx, cfg, d)
 			})
 		},
 	}
@@ -61,8 +66,34 @@ func exclusive(cmd *cobra.Command, names ...string) {
 	}
 }
 
-func (p *program) checkSchema(ctx context.Context, d db.DB) error {
+// ownTables makes the tables of our own that the configuration asks for.
+func ownTables(ctx context.Context, cfg *conf.Config, d db.DB) error {
+	if cfg.RateLimit.Store != "sql" {
+		return nil
+	}
+	return migrations.SyncOwn(ctx, d, migrations.RateLimit)
+}
+
+// checkOwn gives the exit code of --check for them.
+func checkOwn(ctx context.Context, cfg *conf.Config, d db.DB) (int, error) {
+	if cfg.RateLimit.Store != "sql" {
+		return migrations.UpToDate, nil
+	}
+	err := migrations.VerifyOwn(ctx, d, migrations.RateLimit)
+	if errors.Is(err, migrations.ErrBehind) {
+		return migrations.ExpandNeeded, nil
+	}
+	return migrations.UpToDate, err
+}
+
+func (p *program) checkSchema(ctx context.Context, cfg *conf.Config, d db.DB) error {
 	code, err := migrations.Check(ctx, d)
+	if err == nil && code != migrations.ExpandNeeded {
+		var own int
+		if own, err = checkOwn(ctx, cfg, d); own != migrations.UpToDate {
+			code = own
+		}
+	}
 	if err != nil {
 		return err
 	}

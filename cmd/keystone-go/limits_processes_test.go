@@ -235,3 +235,48 @@ func TestRL_C16(t *testing.T) {
 		t.Errorf("the log tells the password:\n%s", s.log)
 	}
 }
+
+// Two processes count in the database. Its table comes with db_sync, where the
+// configuration asks for it; until then the start is refused.
+func TestLimitsInDatabase(t *testing.T) {
+	for _, engine := range dbtest.Engines() {
+		t.Run(engine, func(t *testing.T) {
+			p := newPlace(t, "[rate_limit_global_ip]", "enabled = true", "burst_size = 50", "replenish_rate_per_second = 1")
+			if engine != "sqlite" {
+				p.edit(t, "sqlite:///"+p.dir+"/keystone.db", dbtest.OpenURL(t, engine))
+			}
+			p.must(t, "db_sync")
+			p.must(t, "fernet_setup")
+			p.must(t, "bootstrap", "--bootstrap-password", "s3cret")
+			p.edit(t, "[rate_limit_global_ip]", "[rate_limit]\nstore = sql\ninstances = 2\n[rate_limit_global_ip]")
+			if r := p.run(t, "db_sync", "--check"); r.code != 2 {
+				t.Errorf("db_sync --check without the table: %d, want 2\n%s%s", r.code, r.out, r.err)
+			}
+			if r := p.run(t, "serve"); r.code == 0 || !strings.Contains(r.err, "run db_sync") {
+				t.Errorf("serve without the table: %d\n%s", r.code, r.err)
+			}
+			p.must(t, "db_sync")
+			p.must(t, "db_sync", "--check")
+			var processes []*process
+			for range 2 {
+				processes = append(processes, launch(t, nil, nil, "--config-file", p.conf, "serve"))
+			}
+			begin, admitted := time.Now(), 0
+			for i := range 200 {
+				s := processes[i%2]
+				status, _, err := fetch(s.client, "GET", s.url+"/v3/auth/projects", "")
+				switch {
+				case err != nil:
+					t.Fatal(err)
+				case status == http.StatusUnauthorized:
+					admitted++
+				case status != http.StatusTooManyRequests:
+					t.Fatalf("GET /v3/auth/projects: %d", status)
+				}
+			}
+			if most := 50 + int(time.Since(begin).Seconds()) + 1; admitted < 50 || admitted > most {
+				t.Errorf("%d of 200 admitted, want 50 to %d", admitted, most)
+			}
+		})
+	}
+}

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/keystone-go/keystone-go/internal/conf"
+	"github.com/keystone-go/keystone-go/migrations"
 	"github.com/keystone-go/keystone-go/ratelimit"
 	"github.com/keystone-go/keystone-go/ratelimit/fallback"
 	"github.com/keystone-go/keystone-go/ratelimit/memory"
 	"github.com/keystone-go/keystone-go/ratelimit/redis"
+	limitsql "github.com/keystone-go/keystone-go/ratelimit/sql"
 )
 
 // redisOptions is how [rate_limit] says that Redis is reached.
@@ -73,6 +75,15 @@ func (b *builder) storeOptions() (storeOptions, error) {
 	return o, err
 }
 
+// limitNeeds are the steps before the limits: the database where they count in
+// it.
+func (b *builder) limitNeeds() []string {
+	if b.cfg.RateLimit.Store == "sql" {
+		return []string{"metrics", "database"}
+	}
+	return []string{"metrics"}
+}
+
 // limitStores gives the openers of the limiters' stores, by what a limiter
 // does while a shared store is away.
 func (b *builder) limitStores(ctx context.Context) (func(onFailure string) ratelimit.Opener, error) {
@@ -101,9 +112,24 @@ type sharedStore struct {
 }
 
 func (b *builder) openShared(ctx context.Context, o storeOptions) (*sharedStore, error) {
-	if o.store != "redis" {
-		return nil, b.blame("rate_limit", "store", errors.New(o.store+" is not served yet; give memory or redis"))
+	cfg := fallback.Config{Instances: o.instances, Log: b.Log}
+	if o.store == "redis" {
+		client, err := b.dialRedis(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return &sharedStore{guard: fallback.New(client.Open, cfg), close: client.Close}, nil
 	}
+	if err := migrations.VerifyOwn(ctx, b.app.DB, migrations.RateLimit); errors.Is(err, migrations.ErrBehind) {
+		return nil, b.blame("rate_limit", "store", errors.New("the table of the limits is missing or older than this release needs: run db_sync"))
+	} else if err != nil {
+		return nil, fmt.Errorf("the table of the limits: %w", err)
+	}
+	client := limitsql.New(limitsql.Config{DB: b.app.DB, Secret: limitSecret(o)})
+	return &sharedStore{guard: fallback.New(client.Open, cfg), close: func() {}}, nil
+}
+
+func (b *builder) dialRedis(ctx context.Context, o storeOptions) (*redis.Client, error) {
 	client, err := redis.Dial(redis.Config{
 		URL: o.redis.url, SentinelMaster: o.redis.sentinel, Cluster: o.redis.cluster,
 		CAFile: o.redis.ca, CertFile: o.redis.cert, KeyFile: o.redis.key, Secret: limitSecret(o),
@@ -122,8 +148,7 @@ func (b *builder) openShared(ctx context.Context, o storeOptions) (*sharedStore,
 		b.app.Warnings = append(b.app.Warnings, fmt.Sprintf(
 			"[rate_limit] the store of the limits does not answer (%v): until it does, each limit follows its on_store_failure", err))
 	}
-	guard := fallback.New(client.Open, fallback.Config{Instances: o.instances, Log: b.Log})
-	return &sharedStore{guard: guard, close: client.Close}, nil
+	return client, nil
 }
 
 // secretive tells whether the hashes in a shared store have a key that is

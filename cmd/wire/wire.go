@@ -125,13 +125,13 @@ func (b *builder) all(ctx context.Context) error {
 		needs []string
 	}{
 		{"metrics", b.metrics, nil},
-		{"limits", b.limits, []string{"metrics"}},
 		{"keys", b.keys, nil},
 		{"traces", b.traces, nil},
 		{"policy", b.policies, nil},
 		{"health", b.health, nil},
 		{"hashing", b.hashing, []string{"metrics"}},
 		{"database", b.database, []string{"metrics", "traces"}},
+		{"limits", b.limits, b.limitNeeds()},
 		{"caches", b.caches, []string{"database"}},
 		{"services", b.services, []string{"limits", "keys", "hashing", "caches"}},
 		{"api", b.api, []string{"services", "policy", "health"}},

@@ -52,7 +52,8 @@ type Query[T any] struct {
 // types of these; a string that is no valid UTF-8 or holds a NUL is
 // ErrBadValue on every engine.
 type Conn interface {
-	// Query runs a statement that returns rows. It must not write.
+	// Query runs a statement that returns rows. It must not write, but where the
+	// dialect is Postgres and the statement is for it alone.
 	Query(ctx context.Context, text string, args ...any) (Rows, error)
 	// Exec runs a statement that returns none and tells the rows it touched.
 	Exec(ctx context.Context, text string, args ...any) (affected int64, err error)
