@@ -14,7 +14,7 @@ import (
 	"github.com/keystone-go/keystone-go/ratelimit"
 )
 
-// ledger is the store of the limiter by user: it notes what it is asked.
+// ledger is the store of a limiter: it notes what it is asked.
 type ledger struct {
 	takes, refunds int
 	keys           map[ratelimit.Key]bool
@@ -31,24 +31,32 @@ func (l *ledger) Refund(context.Context, ratelimit.Key, int64) error { l.refunds
 func (l *ledger) Len() int                                           { return len(l.keys) }
 func (l *ledger) Close()                                             {}
 
+func newLedger() *ledger { return &ledger{keys: map[ratelimit.Key]bool{}} }
+
 // order is a stand that can tell what a login did, and in how many round trips
 // it wrote.
 type order struct {
 	*stand
-	limits *ledger
-	mu     sync.Mutex
-	writes []int // of each round trip that had any
+	limits  *ledger // of the limiter by user
+	decoys  *ledger // of the one for names that nobody has
+	around  *ledger // of the one by address
+	guesses *guess.Guard
+	// byAddress switches the limit by address on, which needs one.
+	byAddress func()
+	mu        sync.Mutex
+	writes    []int // of each round trip that had any
 }
 
 // did is what a login did.
 type did struct {
 	hashes, dummies, takes, refunds, writes int
+	decoys                                  int
 }
 
 func eachOrder(t *testing.T, f func(o *order)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, d db.DB) {
-		o := &order{limits: &ledger{keys: map[ratelimit.Key]bool{}}}
+		o := &order{limits: newLedger(), decoys: newLedger(), around: newLedger()}
 		watched := db.Watch(d, func(e db.Event) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
@@ -56,12 +64,20 @@ func eachOrder(t *testing.T, f func(o *order)) {
 				o.writes = append(o.writes, e.Writes)
 			}
 		})
-		limit, err := ratelimit.New(ratelimit.Spec{Name: "user_auth", Quota: ratelimit.Quota{Rate: 1, Period: time.Second, Burst: 1}},
-			func(ratelimit.Spec) (ratelimit.Store, error) { return o.limits, nil })
-		if err != nil {
-			t.Fatal(err)
+		limiter := func(name string, l *ledger) *ratelimit.Limiter {
+			limit, err := ratelimit.New(ratelimit.Spec{Name: name, Quota: ratelimit.Quota{Rate: 1, Period: time.Second, Burst: 1}},
+				func(ratelimit.Spec) (ratelimit.Store, error) { return l, nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return limit
 		}
-		o.stand = newStand(t, watched, world{attempts: ptr(3), duration: time.Hour, guesses: &guess.Guard{Limits: guess.Limits{User: limit}, Memory: guess.NewMemory(guess.Sizes{}, nil)}})
+		o.guesses = &guess.Guard{
+			Limits: guess.Limits{User: limiter("user", o.limits), Decoy: limiter("decoy", o.decoys)},
+			Memory: guess.NewMemory(guess.Sizes{}, nil),
+		}
+		o.stand = newStand(t, watched, world{attempts: ptr(3), duration: time.Hour, guesses: o.guesses})
+		o.byAddress = func() { o.guesses.Address = limiter("address", o.around) }
 		f(o)
 	})
 }
@@ -70,13 +86,15 @@ func eachOrder(t *testing.T, f func(o *order)) {
 func (o *order) expect(what, text, answer string, want did) {
 	o.Helper()
 	o.quiet()
-	*o.limits = ledger{keys: map[ratelimit.Key]bool{}, refuse: o.limits.refuse}
+	for _, l := range []*ledger{o.limits, o.decoys, o.around} {
+		*l = ledger{keys: map[ratelimit.Key]bool{}, refuse: l.refuse}
+	}
 	o.writes = nil
 	_, err := o.try(text)
 	if got := message(err); got != answer {
 		o.Errorf("%s: answer %q, want %q", what, got, answer)
 	}
-	got := did{int(o.hash.verified.Load()), int(o.hash.dummies.Load()), o.limits.takes, o.limits.refunds, o.db.Writes}
+	got := did{int(o.hash.verified.Load()), int(o.hash.dummies.Load()), o.limits.takes, o.limits.refunds, o.db.Writes, o.decoys.takes}
 	if got != want {
 		o.Errorf("%s: did %+v, want %+v", what, got, want)
 	}
@@ -106,7 +124,9 @@ func TestOrderBadScope(t *testing.T) {
 	})
 }
 
-// TestOrderUnknownUser: nobody costs one hash and is no key of the limiter.
+// TestOrderUnknownUser: nobody costs one hash, and is a key of the decoy, never
+// of the limiter of users. What he is told, and in how many round trips, is what
+// a user is told.
 func TestOrderUnknownUser(t *testing.T) {
 	eachOrder(t, func(o *order) {
 		for _, user := range []string{
@@ -114,7 +134,10 @@ func TestOrderUnknownUser(t *testing.T) {
 			`"name": "Ana", "domain": {"id": "default"}`, `"name": "ana", "domain": {"id": "none"}`, `"name": "ana", "domain": {"name": "none"}`,
 			`"name": "fay", "domain": {"id": "default"}`, `"name": "a\u0000b", "domain": {"name": "Default"}`,
 		} {
-			o.expect("user "+user, login(`"methods": ["password"], "password": {"user": {`+user+`, "password": "ana"}}`, onP1), bare, did{dummies: 1})
+			o.expect("user "+user, login(`"methods": ["password"], "password": {"user": {`+user+`, "password": "ana"}}`, onP1), bare, did{dummies: 1, decoys: 1})
+			if len(o.decoys.keys) != 1 || len(o.limits.keys) != 0 {
+				o.Errorf("user %s: %d keys of the decoy, %d of users", user, len(o.decoys.keys), len(o.limits.keys))
+			}
 		}
 	})
 }

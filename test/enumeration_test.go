@@ -97,8 +97,8 @@ func TestRL_H14(t *testing.T) {
 				wide = append(wide, r)
 			}
 			c.measure(close, few, nil) // what a refusal takes is learned
-			c.tell(wide, rest)
 			c.tell(close, pairs)
+			c.tell(wide, rest)
 		})
 	}
 }

@@ -28,7 +28,7 @@ func (a *awayStore) Close()                                             {}
 // pair that is used stays.
 func TestBounded(t *testing.T) {
 	s := newStand(t)
-	const most = 4096
+	const most = 1024
 	s.Memory = guess.NewMemory(guess.Sizes{Trusted: most, Failing: most, Tried: most}, s.now)
 	s.Pair, s.Spray, s.Password = s.narrow("pair", 20), s.narrow("spray", 100_000), s.narrow("password", 100_000)
 	s.Trusted, s.User = s.narrow("trusted", 20), s.narrow("user", 100_000)
@@ -37,19 +37,19 @@ func TestBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	for n := range 100_000 {
+	for n := range 20_000 {
 		who := known(fmt.Sprint("u", n))
 		who.Guess = who.Who
-		s.wrong(host(n%60_000), who)
-		s.right(host((n+7)%60_000), known(fmt.Sprint("w", n)))
-		if n%200 == 0 {
+		s.wrong(host(n%15_000), who)
+		s.right(host((n+7)%15_000), known(fmt.Sprint("w", n)))
+		if n%50 == 0 {
 			s.right(host(1), known("nova"))
 		}
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	k := s.Memory.Known()
-	if k.Trusted > most || k.Failing > most || k.Tried > most || k.Passwords > most || k.Trusted < most/2 || k.Evicted < 300_000 {
+	if k.Trusted > most || k.Failing > most || k.Tried > most || k.Passwords > most || k.Trusted < most/2 || k.Evicted < 60_000 {
 		t.Errorf("%+v, want at most %d of each", k, most)
 	}
 	// The limiters hold 10,000 keys each.
