@@ -86,8 +86,10 @@ func TestInvariant03(t *testing.T) {
 			"by user":    repeat(3, func(i int) harness.Answer { return s.login(50+i, "alice", "wrong") })[2],
 			"by address": repeat(21, func(int) harness.Answer { return s.login(2, "nobody", "x") })[20],
 		}
-		refusals["change of password"] = s.Do(harness.Call{Method: "POST", Path: "/v3/users/" + id + "/password", From: from(60),
-			Body: harness.M{"user": harness.M{"original_password": "x", "password": "y"}}})
+		refusals["change of password"] = s.Do(harness.Call{
+			Method: "POST", Path: "/v3/users/" + id + "/password", From: from(60),
+			Body: harness.M{"user": harness.M{"original_password": "x", "password": "y"}},
+		})
 		refusals["token"] = s.Do(harness.Call{Method: "GET", Path: "/v3/regions", Token: "rubbish", From: from(2)})
 		var first string
 		for who, a := range refusals {
@@ -184,9 +186,14 @@ func TestInvariant06(t *testing.T) {
 				wall, tick time.Duration
 				want       int
 			}{
-				{0, 0, 401}, {0, 0, 401}, {0, 0, 429},
-				{time.Hour, 0, 429}, {-48 * time.Hour, 0, 429}, {365 * 24 * time.Hour, 0, 429},
-				{-time.Hour, time.Second, 401}, {0, time.Second - 1, 429},
+				{0, 0, 401},
+				{0, 0, 401},
+				{0, 0, 429},
+				{time.Hour, 0, 429},
+				{-48 * time.Hour, 0, 429},
+				{365 * 24 * time.Hour, 0, 429},
+				{-time.Hour, time.Second, 401},
+				{0, time.Second - 1, 429},
 			} {
 				wall.Store(int64(step.wall))
 				tick.Add(int64(step.tick))

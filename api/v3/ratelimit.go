@@ -131,22 +131,36 @@ func limiterView(l ops.LimiterView) pyjson.Object {
 	debtors := make([]pyjson.Object, len(l.Debtors))
 	for i, d := range l.Debtors {
 		debtors[i] = pyjson.Object{
-			{Key: "key", Value: d.Key}, {Key: "debt", Value: d.Debt},
-			{Key: "retry_seconds", Value: d.Retry}, {Key: "reset_seconds", Value: d.Reset},
+			{Key: "key", Value: d.Key},
+			{Key: "debt", Value: d.Debt},
+			{Key: "retry_seconds", Value: d.Retry},
+			{Key: "reset_seconds", Value: d.Reset},
 		}
 	}
 	return pyjson.Object{
-		{Key: "name", Value: l.Name}, {Key: "mode", Value: l.Mode}, {Key: "backend", Value: l.Backend}, {Key: "keyed_by", Value: l.Keyed},
-		{Key: "burst", Value: l.Burst}, {Key: "rate", Value: l.Rate}, {Key: "period", Value: l.Period},
-		{Key: "entries", Value: l.Entries}, {Key: "capacity", Value: l.Capacity},
-		{Key: "allowed", Value: l.Allowed}, {Key: "refused", Value: l.Refused}, {Key: "evicted_with_debt", Value: l.Evictions},
+		{Key: "name", Value: l.Name},
+		{Key: "mode", Value: l.Mode},
+		{Key: "backend", Value: l.Backend},
+		{Key: "keyed_by", Value: l.Keyed},
+		{Key: "burst", Value: l.Burst},
+		{Key: "rate", Value: l.Rate},
+		{Key: "period", Value: l.Period},
+		{Key: "entries", Value: l.Entries},
+		{Key: "capacity", Value: l.Capacity},
+		{Key: "allowed", Value: l.Allowed},
+		{Key: "refused", Value: l.Refused},
+		{Key: "evicted_with_debt", Value: l.Evictions},
 		{Key: "debtors", Value: debtors},
 	}
 }
 
 func standingView(s ops.Standing) pyjson.Object {
 	return pyjson.Object{
-		{Key: "limiter", Value: s.Limiter}, {Key: "key", Value: s.Key}, {Key: "remaining", Value: s.Remaining}, {Key: "burst", Value: s.Burst},
-		{Key: "retry_seconds", Value: s.Retry}, {Key: "reset_seconds", Value: s.Reset},
+		{Key: "limiter", Value: s.Limiter},
+		{Key: "key", Value: s.Key},
+		{Key: "remaining", Value: s.Remaining},
+		{Key: "burst", Value: s.Burst},
+		{Key: "retry_seconds", Value: s.Retry},
+		{Key: "reset_seconds", Value: s.Reset},
 	}
 }

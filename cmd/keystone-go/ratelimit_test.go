@@ -180,11 +180,16 @@ func TestRateLimitExplain(t *testing.T) {
 		says []string
 		not  []string
 	}{
-		{[]string{"--peer", "198.51.100.9:1"},
+		{
+			[]string{"--peer", "198.51.100.9:1"},
 			[]string{"  1  rate_limit_global_ip ", "  2  rate_limit_default  ", "shadow", "  3  rate_limit_route:token.per_address ", "rate_limit_user_auth", "the policy [rate_limit_route:token]", "given back on success"},
-			[]string{"rate_limit_signed_in"}},
-		{[]string{"--peer", "198.51.100.9:1", "--path", "GET:/v3/users/u1/lockout"},
-			[]string{"GET /v3/users/{user_id}/lockout", "without a valid token", "rate_limit_signed_in", "with a valid token"}, []string{"rate_limit_user_auth", "policy"}},
+			[]string{"rate_limit_signed_in"},
+		},
+		{
+			[]string{"--peer", "198.51.100.9:1", "--path", "GET:/v3/users/u1/lockout"},
+			[]string{"GET /v3/users/{user_id}/lockout", "without a valid token", "rate_limit_signed_in", "with a valid token"},
+			[]string{"rate_limit_user_auth", "policy"},
+		},
 		{[]string{"--peer", "198.51.100.9:1", "--path", "GET:/v3/auth/tokens"}, []string{"without a token of this cloud"}, nil},
 		{[]string{"--peer", "198.51.100.9:1", "--path", "GET:/v3/regions/r1"}, []string{"[rate_limit_route:health]"}, []string{"rate_limit_default", "rate_limit_signed_in"}},
 		{[]string{"--peer", "198.51.100.9:1", "--path", "GET:/nothing"}, []string{"no such route", "rate_limit_global_ip"}, nil},

@@ -130,8 +130,10 @@ func (b *builder) openShared(ctx context.Context, o storeOptions) (*sharedStore,
 }
 
 func (b *builder) dialRedis(ctx context.Context, o storeOptions) (*redis.Client, error) {
+	stats := b.stats
 	client, err := redis.Dial(redis.Config{
-		URL: o.redis.url, SentinelMaster: o.redis.sentinel, Cluster: o.redis.cluster,
+		Observe: func(outcome string, took time.Duration) { stats.Stored("redis", outcome, took) },
+		URL:     o.redis.url, SentinelMaster: o.redis.sentinel, Cluster: o.redis.cluster,
 		CAFile: o.redis.ca, CertFile: o.redis.cert, KeyFile: o.redis.key, Secret: limitSecret(o),
 	})
 	if err != nil {

@@ -70,7 +70,7 @@ func (f *face) limiters(now time.Time) []ops.Limiter {
 		out = append(out, ops.Limiter{
 			Name: s.Name, Backend: a.backend, Entries: s.Entries, Capacity: s.Capacity,
 			Evictions: s.EvictedIdle + s.EvictedLive, LiveEvictions: s.EvictedLive, NearLimit: near[s.Name],
-			Errors: s.Fallbacks, Failing: s.Failing,
+			Overflowed: s.Overflowed, Errors: s.Fallbacks, Failing: s.Failing,
 		})
 	}
 	return out

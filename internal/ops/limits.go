@@ -2,6 +2,7 @@ package ops
 
 import (
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -13,10 +14,19 @@ type limits struct {
 	rejections  *prometheus.CounterVec
 	decisions   *prometheus.CounterVec
 	addresses   *prometheus.CounterVec
+	calls       *prometheus.CounterVec
+	times       *prometheus.HistogramVec
 }
 
 func (m *Metrics) newLimits() limits {
+	times := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "keystone_rate_limit_store_duration_seconds", Help: "Time of a call to the shared store of the limits.",
+		Buckets: []float64{.00025, .0005, .001, .0025, .005, .01, .025, .05, .1},
+	}, []string{"backend"})
+	m.registry.MustRegister(times)
 	return limits{
+		times:       times,
+		calls:       m.counter("keystone_rate_limit_store_calls_total", "Calls to the shared store of the limits; breaker counts those that were not made.", "backend", "outcome"),
 		evaluations: m.counter("keystone_rate_limit_evaluations_total", "Limits asked.", "scope", "outcome"),
 		rejections:  m.counter("keystone_rate_limit_rejections_total", "Requests refused by a limit.", "scope"),
 		decisions:   m.counter("keystone_rate_limit_decisions_total", "Limits asked, by the section that they stand in.", "limiter", "outcome"),
@@ -80,6 +90,18 @@ func (m *Metrics) Decided(limiter, outcome string) {
 		m.history.add(limiter)
 	case "shadow_rejected":
 		m.history.add(limiter + " (shadow)")
+	}
+}
+
+// Stored counts a call to a shared store: done, error, gone when the caller
+// went away, or breaker when none was made.
+func (m *Metrics) Stored(backend, outcome string, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.limits.calls.WithLabelValues(backend, outcome).Inc()
+	if outcome != "breaker" {
+		m.limits.times.WithLabelValues(backend).Observe(took.Seconds())
 	}
 }
 

@@ -46,8 +46,10 @@ func newDesk() *desk {
 	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	return &desk{
 		limiters: []ops.LimiterView{
-			{Name: "rate_limit_global_ip", Mode: "enforce", Backend: "memory", Keyed: "address", Burst: 3, Rate: 1, Period: "1m0s", Entries: 2, Capacity: 10000, Refused: 7,
-				Debtors: []ops.Debtor{{Key: "k1", Debt: 3, Retry: 1.2, Reset: 4}, {Key: "k2<script>", Debt: 1, Reset: 1}}},
+			{
+				Name: "rate_limit_global_ip", Mode: "enforce", Backend: "memory", Keyed: "address", Burst: 3, Rate: 1, Period: "1m0s", Entries: 2, Capacity: 10000, Refused: 7,
+				Debtors: []ops.Debtor{{Key: "k1", Debt: 3, Retry: 1.2, Reset: 4}, {Key: "k2<script>", Debt: 1, Reset: 1}},
+			},
 			{Name: "rate_limit_default", Mode: "shadow", Backend: "memory", Keyed: "address", Burst: 300, Rate: 300, Period: "1m0s"},
 		},
 		locked: []ops.Lockout{{UserID: "u1", DomainID: "default", Failures: 3, Last: &at}},

@@ -107,26 +107,39 @@ const unreadable = "STATE unreadable"
 func (c *Client) ask(ctx context.Context, f func(context.Context) error) error {
 	leave, err := c.breaker.enter()
 	if err != nil {
+		c.told(Spared, 0)
 		return err
 	}
+	begun := ratelimit.Monotonic()
 	limited, cancel := context.WithTimeout(ctx, c.cfg.Budget)
 	defer cancel()
 	err = f(limited)
+	took := ratelimit.Monotonic() - begun
 	switch {
 	case err == nil:
 		leave.end(worked)
+		c.told(Done, took)
 	case ctx.Err() != nil:
 		leave.end(unknown)
+		c.told(Gone, took)
 		return ctx.Err()
 	case goredis.HasErrorPrefix(err, unreadable):
 		// One key is spoilt; the server is well, and others must not pay.
 		leave.end(worked)
+		c.told(Broke, took)
 		return fmt.Errorf("redis: %w", err)
 	default:
 		leave.end(broke)
+		c.told(Broke, took)
 		return fmt.Errorf("redis: %w", err)
 	}
 	return nil
+}
+
+func (c *Client) told(outcome string, took time.Duration) {
+	if c.cfg.Observe != nil {
+		c.cfg.Observe(outcome, took)
+	}
 }
 
 // once is a command that go-redis must not send again, whatever became of it.

@@ -39,7 +39,19 @@ type Config struct {
 	Budget, DialTimeout time.Duration
 	// PoolSize is the most connections to a server, ten a core when 0.
 	PoolSize int
+	// Observe is told how each call to the server went: Done, Broke, Gone for a
+	// caller that went away, or Spared when the breaker let nobody ask. It must
+	// not wait; nil means that nobody is told.
+	Observe func(outcome string, took time.Duration)
 }
+
+// How a call to the server went.
+const (
+	Done   = "done"
+	Broke  = "error"
+	Gone   = "gone"
+	Spared = "breaker"
+)
 
 // What Config leaves out.
 const (
