@@ -38,6 +38,13 @@ func (f frail) Refund(ctx context.Context, k ratelimit.Key, n int64) error {
 	return f.Store.Refund(ctx, k, n)
 }
 
+func (f frail) Reset(ctx context.Context, k ratelimit.Key) error {
+	if *f.away {
+		return errAway
+	}
+	return f.Store.Reset(ctx, k)
+}
+
 // stage is a guarded limiter whose store and clock a test moves.
 type stage struct {
 	*ratelimit.Limiter
