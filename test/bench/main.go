@@ -41,6 +41,7 @@ func run(ctx context.Context, each time.Duration, turns int) error {
 	var gates []gate
 	for _, m := range []func() ([]gate, error){
 		limiterGates,
+		redisGates,
 		s.decodeGates,
 		func() ([]gate, error) { return s.validationGates(each, turns) },
 		func() ([]gate, error) { return s.loginGates(turns) },
