@@ -61,7 +61,7 @@ func TestOrderTogether(t *testing.T) {
 		if err := from(o.ids["ana"], "wrong"); message(err) != bare || o.limits.refunds+o.around.refunds != 0 {
 			o.Errorf("who was wrong: %q, and got something back", message(err))
 		}
-		if err := o.authenticateWithout(); message(err) != "503 The service is temporarily unavailable. Try again later." {
+		if err := o.authenticateWithout(); message(err) != "503 The service is busy. Try again later." {
 			o.Errorf("without an address: %q", message(err))
 		}
 	})

@@ -70,34 +70,37 @@ type Try struct {
 
 // Begin charges a guess, or refuses it: with a 429 that is the same whichever
 // limit it was, or a 503 where a limit by address is on and the address is not
-// known.
+// known, or the counters cannot be asked and their limit lets nobody pass then.
 func (g *Guard) Begin(ctx context.Context, c Client, s Secret) (*Try, error) {
 	if g == nil {
 		return nil, nil
 	}
 	if !c.Addr.IsValid() && g.byAddress() {
-		return nil, &fault.Error{
-			Kind: fault.Unavailable, Message: unavailable, RetryAfter: time.Second,
-			Detail: "the login has no client address",
-		}
+		return nil, unavailable("the login has no client address")
 	}
 	t := &Try{guard: g, addr: c.Addr, secret: s}
 	if t.trusted = s.Known && g.trusts(c.Addr, s.Who); t.trusted {
 		t.add(ctx, g.Trusted, pair(g.Trusted, s.Who, c.Addr), 1)
 	} else if err := t.stranger(ctx, c); err != nil {
-		return nil, err
+		return nil, unavailable("limits: " + err.Error())
 	}
 	d, err := ratelimit.TakeAll(ctx, t.charges...)
 	switch {
 	case d.By != "": // also when what was charged could not be given back
 		return nil, &fault.Error{Kind: fault.TooMany, Message: ratelimit.Refusal, RetryAfter: d.Retry}
 	case err != nil:
-		return nil, err
+		return nil, unavailable("limits: " + err.Error())
 	}
 	return t, nil
 }
 
-const unavailable = "The service is temporarily unavailable. Try again later."
+// unavailable is the answer where nobody can say whether a guess is one too
+// many, and none may pass unseen.
+func unavailable(detail string) error {
+	return &fault.Error{
+		Kind: fault.Unavailable, Message: "The service is busy. Try again later.", Detail: detail, RetryAfter: time.Second,
+	}
+}
 
 // Twins tells whether names that nobody has are told apart, so that of a domain
 // its id must be known.
@@ -184,14 +187,14 @@ func pair(l *ratelimit.Limiter, who string, addr netip.Addr) ratelimit.Key {
 // price is what the guess costs by its password.
 func (t *Try) price(ctx context.Context) (int64, error) {
 	l := t.guard.Password
-	if l == nil {
+	if l == nil || l.Mode() == ratelimit.Shadow {
 		return 1, nil
 	}
 	d, err := l.Peek(ctx, t.password())
 	if err != nil {
 		return 0, err
 	}
-	if d.Remaining > 0 || l.Mode() == ratelimit.Shadow {
+	if d.Remaining > 0 {
 		return 1, nil
 	}
 	return max(t.guard.PasswordPrice, 1), nil

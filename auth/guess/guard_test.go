@@ -383,7 +383,7 @@ func TestShadow(t *testing.T) {
 	s.wrong(guess.Client{}, known("u1")) // without an address no shadow refuses
 }
 
-// TestStoreIsAway: an error of a store is no refusal; a success does not fail
+// TestStoreIsAway: an error of a store is a 503, no refusal; a success does not fail
 // because its unit cannot be given back.
 func TestStoreIsAway(t *testing.T) {
 	s := newStand(t)
@@ -397,7 +397,11 @@ func TestStoreIsAway(t *testing.T) {
 	try := s.begin(host(1), known("u"))
 	away.err = errors.New("away")
 	try.Right(t.Context())
-	if _, err := s.Begin(t.Context(), host(1), known("u")); !errors.Is(err, away.err) {
-		t.Errorf("got %v", err)
+	for what, set := range map[string]func(){"a limit": func() {}, "a password's": func() { s.User, s.Password, s.Address = nil, l, s.narrow("address", 9) }} {
+		set()
+		_, err := s.Begin(t.Context(), host(1), known("u"))
+		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Unavailable || f.RetryAfter <= 0 {
+			t.Errorf("%s: got %v, want a 503 with a wait", what, err)
+		}
 	}
 }
