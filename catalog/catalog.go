@@ -75,6 +75,10 @@ const tiesText = `select 'endpoint', f.endpoint_id from project_endpoint f where
 union all
 select 'group', g.filters from project_endpoint_group f join endpoint_group g on g.id = f.endpoint_group_id where f.project_id = $1`
 
+func tiesOf(projectID string) db.Query[tie] {
+	return db.Query[tie]{Text: tiesText, Args: []any{projectID}, Scan: scanTie}
+}
+
 func scanTie(r db.Row) (tie, error) {
 	var t tie
 	var kind string
@@ -94,7 +98,7 @@ func scanText(r db.Row) (string, error) {
 func Read(b *db.Batch, projectID string) Reads {
 	r := Reads{lines: db.Add(b, db.Query[line]{Text: linesText, Scan: scanLine})}
 	if projectID != "" {
-		r.ties = db.Add(b, db.Query[tie]{Text: tiesText, Args: []any{projectID}, Scan: scanTie})
+		r.ties = db.Add(b, tiesOf(projectID))
 	}
 	return r
 }
@@ -148,15 +152,7 @@ func (r Reads) associated() map[string]bool {
 	if r.ties == nil || len(r.ties.All()) == 0 {
 		return nil
 	}
-	linked := map[string]bool{}
-	var filters []groupFilter
-	for _, t := range r.ties.All() {
-		if !t.group {
-			linked[t.text] = true
-		} else if f, ok := parseFilter(t.text); ok {
-			filters = append(filters, f)
-		}
-	}
+	linked, filters := sorted(r.ties.All())
 	known := map[string]bool{}
 	for _, l := range r.lines.All() {
 		matches := func(f groupFilter) bool { return f.match(l) }
@@ -168,6 +164,19 @@ func (r Reads) associated() map[string]bool {
 		return nil
 	}
 	return known
+}
+
+// sorted tells the endpoints of ties from the filters of groups.
+func sorted(ties []tie) (linked map[string]bool, filters []groupFilter) {
+	linked = map[string]bool{}
+	for _, t := range ties {
+		if !t.group {
+			linked[t.text] = true
+		} else if f, ok := parseFilter(t.text); ok {
+			filters = append(filters, f)
+		}
+	}
+	return linked, filters
 }
 
 type groupFilter map[string]any

@@ -17,7 +17,7 @@ func (h policyTies) routes() []Route {
 	const rel = "ext/OS-ENDPOINT-POLICY/1.0/rel/"
 	rows := []Route{
 		{Method: "GET", Path: "/v3/endpoints/{endpoint_id}/OS-ENDPOINT-POLICY/policy", Rule: "identity:get_policy_for_endpoint", Do: h.forEndpoint, Limit: ratelimit.ClassToken, Rel: rel + "endpoint_policy", Summary: "Show the policy of an endpoint"},
-		{Method: "GET", Path: of + "endpoints", Rule: "identity:list_endpoints_for_policy", Do: h.endpoints, Limit: ratelimit.ClassToken, Rel: rel + "policy_endpoints", Summary: "List the endpoints that a policy is for"},
+		{Method: "GET", Path: of + "endpoints", Rule: "identity:list_endpoints_for_policy", Do: listOf("endpoints", "policy_id", h.Endpoints, olderView), Limit: ratelimit.ClassToken, Rel: rel + "policy_endpoints", Summary: "List the endpoints that a policy is for"},
 	}
 	for _, x := range []struct{ path, rule, rel, what string }{
 		{"endpoints/{endpoint_id}", "endpoint", "endpoint_policy_association", "an endpoint"},
@@ -49,17 +49,10 @@ func tie(do func(context.Context, string, catalog.PolicyFor) error) func(*Call) 
 	}
 }
 
-func (h policyTies) endpoints(c *Call) (Reply, error) {
-	found, err := h.Endpoints(c.Ctx(), c.Param("policy_id"))
-	if err != nil {
-		return Reply{}, err
-	}
-	items := make([]pyjson.Object, len(found))
-	for i, e := range found {
-		// Without the region's older name, as in Python Keystone.
-		items[i] = c.linked(plainEndpoint(e), "endpoints", e.ID)
-	}
-	return c.list("endpoints", items, nil, false), nil
+// olderView is an endpoint without its region's older name, as Python Keystone
+// shows it here.
+func olderView(c *Call, e catalog.Endpoint) pyjson.Object {
+	return c.linked(plainEndpoint(e), "endpoints", e.ID)
 }
 
 func (h policyTies) forEndpoint(c *Call) (Reply, error) {

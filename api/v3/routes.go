@@ -15,15 +15,17 @@ import (
 
 // Resources are what the rows work on. The zero value will do to list them.
 type Resources struct {
-	Own       Own
-	DB        db.DB
-	Auth      *auth.Service
-	Users     identity.Users
-	Regions   catalog.Regions
-	Services  catalog.Services
-	Endpoints catalog.Endpoints
-	Policies  catalog.Policies
-	Projects  resource.Projects
+	Own            Own
+	DB             db.DB
+	Auth           *auth.Service
+	Users          identity.Users
+	Regions        catalog.Regions
+	Services       catalog.Services
+	Endpoints      catalog.Endpoints
+	Policies       catalog.Policies
+	EndpointGroups catalog.EndpointGroups
+	EndpointFilter catalog.EndpointFilter
+	Projects       resource.Projects
 	// DefaultDomain is [identity] default_domain_id.
 	DefaultDomain string
 	Groups        identity.Groups
@@ -48,6 +50,8 @@ func Table(r Resources) []Route {
 		endpoints{r.Endpoints}.routes(),
 		policies{r.Policies}.routes(),
 		policyTies{r.Policies}.routes(),
+		endpointGroups{r.EndpointGroups}.routes(),
+		endpointFilter{r.EndpointFilter, r.EndpointGroups}.routes(),
 		domains{r.Projects}.routes(),
 		roles{r.Roles}.routes(),
 		impliedRoles{r.Roles}.routes(),

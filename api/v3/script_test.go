@@ -62,7 +62,8 @@ func resources(t testing.TB, d db.DB) v3.Resources {
 	return v3.Resources{
 		DB: d, DefaultDomain: "default", Now: time.Now,
 		Regions: catalog.Regions{DB: d}, Services: catalog.Services{DB: d}, Endpoints: catalog.Endpoints{DB: d},
-		Policies: catalog.Policies{DB: d},
+		Policies:       catalog.Policies{DB: d},
+		EndpointGroups: catalog.EndpointGroups{DB: d}, EndpointFilter: catalog.EndpointFilter{DB: d},
 		Projects: resource.Projects{DB: d, MaxDepth: 5, FederatedDomain: "Federated", Revoker: revoker},
 		Users:    identity.Users{DB: d, Hasher: hasher, Revoker: revoker, Now: time.Now, NewID: uuid.Hex},
 		Groups:   identity.Groups{DB: d, Revoker: revoker},

@@ -15,13 +15,14 @@ func (b *builder) resources() v3.Resources {
 	return v3.Resources{
 		Own:    v3.Own{Guard: b.app.guard, Desk: desk{b.app.face}, Log: b.Log},
 		Health: b.checks, Now: b.Now, DB: d, Auth: b.app.Auth, Users: b.app.Users,
-		Groups:    identity.Groups{DB: d, Limit: listLimit(b.cfg.Identity.ListLimit, global), Revoker: b.app.Users.Revoker},
-		Regions:   catalog.Regions{DB: d, Limit: ofCatalog},
-		Services:  catalog.Services{DB: d, Limit: ofCatalog},
-		Endpoints: catalog.Endpoints{DB: d, Limit: ofCatalog},
-		Policies:  catalog.Policies{DB: d, Limit: listLimit(b.cfg.Policy.ListLimit, global)},
-		Roles:     assignment.Roles{DB: d, Limit: listLimit(b.cfg.Role.ListLimit, global), Prohibited: b.cfg.Assignment.ProhibitedImpliedRole},
-		Projects:  b.projects(), DefaultDomain: b.cfg.Identity.DefaultDomainID,
+		Groups:         identity.Groups{DB: d, Limit: listLimit(b.cfg.Identity.ListLimit, global), Revoker: b.app.Users.Revoker},
+		Regions:        catalog.Regions{DB: d, Limit: ofCatalog},
+		Services:       catalog.Services{DB: d, Limit: ofCatalog},
+		Endpoints:      catalog.Endpoints{DB: d, Limit: ofCatalog},
+		Policies:       catalog.Policies{DB: d, Limit: listLimit(b.cfg.Policy.ListLimit, global)},
+		EndpointGroups: catalog.EndpointGroups{DB: d}, EndpointFilter: catalog.EndpointFilter{DB: d},
+		Roles:    assignment.Roles{DB: d, Limit: listLimit(b.cfg.Role.ListLimit, global), Prohibited: b.cfg.Assignment.ProhibitedImpliedRole},
+		Projects: b.projects(), DefaultDomain: b.cfg.Identity.DefaultDomainID,
 	}
 }
 

@@ -79,7 +79,7 @@ func (s *stand) populate(t *testing.T, python *peer.Server) {
 		s.actors[i].vars = f.actor(a)
 	}
 	s.regions(t)
-	s.catalog(t)
+	s.catalog(t, f.ids["project mx-p"])
 	maps.Copy(s.vars, map[string]string{"admin": s.actors[0].vars["token"], "mx": f.ids["domain mx"], "mx-p": f.ids["project mx-p"]})
 	for _, a := range s.actors {
 		s.vars[a.name] = a.vars["token"]

@@ -8,9 +8,10 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 )
 
-// catalog makes the services, endpoints and policies of matrix.yaml: some that are read,
-// and an actor's own each to change and to delete.
-func (s *stand) catalog(t *testing.T) {
+// catalog makes the services, endpoints, their groups and policies of matrix.yaml:
+// some that are read, and an actor's own each to change and to delete. The
+// project's catalog holds what it is tied to alone.
+func (s *stand) catalog(t *testing.T, project string) {
 	t.Helper()
 	d, err := db.Open(t.Context(), db.Config{URL: s.address(s.template)})
 	if err != nil {
@@ -39,6 +40,10 @@ func (s *stand) catalog(t *testing.T) {
 		t.Helper()
 		run(`insert into policy_association (id, policy_id, endpoint_id, service_id, region_id) values ($1, $2, $3, $4, $5)`, id, policy, endpoint, service, region)
 	}
+	group := func(id string) {
+		t.Helper()
+		run(`insert into endpoint_group (id, name, description, filters) values ($1, $2, 'of the matrix', '{"service_id": "mx-tied", "interface": "public"}')`, id, id)
+	}
 	service("mx-service")
 	endpoint("mx-endpoint", "mx-service")
 	policy("mx-policy")
@@ -47,11 +52,15 @@ func (s *stand) catalog(t *testing.T) {
 	tie("mx-tie-1", "mx-policy", "mx-endpoint", nil, nil)
 	tie("mx-tie-2", "mx-policy", nil, "mx-tied", nil)
 	tie("mx-tie-3", "mx-policy", nil, "mx-tied", "mx-parent")
+	group("mx-group")
+	run(`insert into project_endpoint_group (endpoint_group_id, project_id) values ('mx-group', $1)`, project)
+	run(`insert into project_endpoint (endpoint_id, project_id) values ('mx-endpoint', $1)`, project)
 	for _, a := range s.actors {
 		for _, kind := range []string{"patch", "delete"} {
 			service("mx-service-" + kind + "-" + a.name)
 			endpoint("mx-endpoint-"+kind+"-"+a.name, "mx-service")
 			policy("mx-policy-" + kind + "-" + a.name)
+			group("mx-group-" + kind + "-" + a.name)
 		}
 		endpoint("mx-endpoint-of-"+a.name, "mx-service-delete-"+a.name)
 	}

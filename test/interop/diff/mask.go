@@ -34,7 +34,7 @@ var Masks = []Mask{
 		Why: "the server chooses the id of what it creates",
 	},
 	{
-		Name: "link to a new id", Method: "POST", Status: 201, Path: regexp.MustCompile(`^\$\.[a-z_]+\.links\.self$`), Form: regexp.MustCompile(`^http://[^/]+/v3/[a-z_]+/[0-9a-f]{32}$`),
+		Name: "link to a new id", Method: "POST", Status: 201, Path: regexp.MustCompile(`^\$\.[a-z_]+\.links\.self$`), Form: regexp.MustCompile(`^http://[^/]+/v3/([A-Z-]+/)?[a-z_]+/[0-9a-f]{32}$`),
 		Why: "the same, in its link",
 	},
 	{

@@ -1,0 +1,211 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+	"github.com/keystone-go/keystone-go/resource"
+)
+
+// EndpointGroup names the endpoints whose attributes its filters are.
+type EndpointGroup struct {
+	ID, Name    string
+	Description *string
+	Filters     pyjson.Object
+}
+
+// EndpointGroupChange is what an update sets; a nil field stays as it is.
+type EndpointGroupChange struct {
+	Name *string
+	// Described is set to change the description; Description nil then takes it
+	// away.
+	Described   bool
+	Description *string
+	Filters     pyjson.Object
+}
+
+// EndpointGroups are the endpoint groups of a database.
+type EndpointGroups struct{ DB db.DB }
+
+func noGroup(id string) error { return fault.NoSuch("Endpoint Group", id) }
+
+// Get returns a group; 404 when there is none.
+func (g EndpointGroups) Get(ctx context.Context, id string) (EndpointGroup, error) {
+	return endpointGroup(ctx, g.DB, id)
+}
+
+func endpointGroup(ctx context.Context, c db.Conn, id string) (EndpointGroup, error) {
+	out, err := db.One(ctx, c, groupByID(id))
+	if errors.Is(err, db.ErrNoRow) {
+		return EndpointGroup{}, noGroup(id)
+	}
+	return out, wrap(err, "read endpoint group", id)
+}
+
+// List returns the groups that match, by id.
+func (g EndpointGroups) List(ctx context.Context, h hints.Hints) (hints.Page[EndpointGroup], error) {
+	p, err := hints.List(ctx, g.DB, h, groupSource)
+	return p, wrap(err, "list", "endpoint groups")
+}
+
+// Create stores a group.
+func (g EndpointGroups) Create(ctx context.Context, n EndpointGroup) error {
+	_, err := g.DB.Exec(ctx, insertGroup, n.ID, n.Name, n.Description, writeExtra(n.Filters))
+	return wrap(err, "create endpoint group", n.ID)
+}
+
+// Update changes a group and returns it; 404 when there is none.
+func (g EndpointGroups) Update(ctx context.Context, id string, change EndpointGroupChange) (EndpointGroup, error) {
+	var out EndpointGroup
+	err := g.DB.Tx(ctx, func(c db.Conn) (err error) {
+		if out, err = endpointGroup(ctx, c, id); err != nil {
+			return err
+		}
+		if change.Name != nil {
+			out.Name = *change.Name
+		}
+		if change.Described {
+			out.Description = change.Description
+		}
+		if change.Filters != nil {
+			out.Filters = change.Filters
+		}
+		_, err = c.Exec(ctx, updateGroup, id, out.Name, out.Description, writeExtra(out.Filters))
+		return err
+	})
+	return out, wrap(err, "update endpoint group", id)
+}
+
+// Delete removes a group, and takes it from the projects that have it; 404 when
+// there is none.
+func (g EndpointGroups) Delete(ctx context.Context, id string) error {
+	err := again(ctx, g.DB, func(c db.Conn) error {
+		if _, err := c.Exec(ctx, `delete from project_endpoint_group where endpoint_group_id = $1`, id); err != nil {
+			return err
+		}
+		n, err := c.Exec(ctx, `delete from endpoint_group where id = $1`, id)
+		if err == nil && n == 0 {
+			return noGroup(id)
+		}
+		return err
+	})
+	return wrap(err, "delete endpoint group", id)
+}
+
+// Endpoints lists the endpoints of a group; 404 when there is none.
+func (g EndpointGroups) Endpoints(ctx context.Context, id string) ([]Endpoint, error) {
+	var b db.Batch
+	groups, endpoints := db.Add(&b, groupByID(id)), db.Add(&b, allEndpoints)
+	if err := g.DB.Send(ctx, &b); err != nil {
+		return nil, wrap(err, "list the endpoints of endpoint group", id)
+	}
+	if len(groups.All()) == 0 {
+		return nil, noGroup(id)
+	}
+	f := groups.All()[0].filter()
+	return slices.DeleteFunc(endpoints.All(), func(e Endpoint) bool { return !f.match(e.line()) }), nil
+}
+
+func (g EndpointGroup) filter() groupFilter { return groupFilter(g.Filters.Map()) }
+
+// line is the endpoint as a catalog's filters see it.
+func (e Endpoint) line() line {
+	return line{serviceID: e.ServiceID, endpointID: e.ID, iface: e.Interface, regionID: e.RegionID, enabled: e.Enabled, hasEndpoint: true}
+}
+
+// Projects lists the projects that have a group; none when there is no such
+// group, as in Python Keystone.
+func (g EndpointGroups) Projects(ctx context.Context, id string) ([]resource.Record, error) {
+	var b db.Batch
+	found := resource.RecordsIn(&b, `select f.project_id from project_endpoint_group f where f.endpoint_group_id = $1`, id)
+	if err := g.DB.Send(ctx, &b); err != nil {
+		return nil, wrap(err, "list the projects of endpoint group", id)
+	}
+	return found.All(), nil
+}
+
+// OfProject lists the groups that a project has; 404 when there is no such
+// project.
+func (g EndpointGroups) OfProject(ctx context.Context, projectID string) ([]EndpointGroup, error) {
+	var b db.Batch
+	project, groups := db.Add(&b, resource.ProjectByID(projectID)), db.Add(&b, groupsOfProject(projectID))
+	if err := g.DB.Send(ctx, &b); err != nil {
+		return nil, wrap(err, "list the endpoint groups of project", projectID)
+	}
+	if len(project.All()) == 0 {
+		return nil, fault.NoSuch("project", projectID)
+	}
+	return groups.All(), nil
+}
+
+// Has answers 404 when the project, or the group, does not exist, or when the
+// project does not have the group.
+func (g EndpointGroups) Has(ctx context.Context, projectID, id string) error {
+	var b db.Batch
+	project, group, tie := db.Add(&b, resource.ProjectByID(projectID)), db.Add(&b, groupByID(id)), db.Add(&b, groupOf(projectID, id))
+	if err := g.DB.Send(ctx, &b); err != nil {
+		return wrap(err, "look for endpoint group", id)
+	}
+	switch {
+	case len(project.All()) == 0:
+		return fault.NoSuch("project", projectID)
+	case len(group.All()) == 0:
+		return noGroup(id)
+	case len(tie.All()) == 0:
+		return noGroupTie()
+	}
+	return nil
+}
+
+func noGroupTie() error {
+	return fault.New(fault.NotFound, "Endpoint Group Project Association not found")
+}
+
+// Add gives a project a group: 404 when either does not exist, 409 when it has
+// it.
+func (g EndpointGroups) Add(ctx context.Context, projectID, id string) error {
+	err := g.change(ctx, projectID, id, func(c db.Conn) error {
+		_, err := c.Exec(ctx, `insert into project_endpoint_group (endpoint_group_id, project_id) values ($1, $2)`, id, projectID)
+		return err
+	})
+	if errors.Is(err, db.ErrDuplicate) {
+		return fault.Duplicate("project_endpoint_group", "Duplicate entry")
+	}
+	return wrap(err, "add endpoint group", id)
+}
+
+// Remove takes a group from a project; 404 when either does not exist, or the
+// project does not have it.
+func (g EndpointGroups) Remove(ctx context.Context, projectID, id string) error {
+	err := g.change(ctx, projectID, id, func(c db.Conn) error {
+		n, err := c.Exec(ctx, `delete from project_endpoint_group where endpoint_group_id = $1 and project_id = $2`, id, projectID)
+		if err == nil && n == 0 {
+			return noGroupTie()
+		}
+		return err
+	})
+	return wrap(err, "remove endpoint group", id)
+}
+
+// change runs f while both the project and the group stay.
+func (g EndpointGroups) change(ctx context.Context, projectID, id string, f func(db.Conn) error) error {
+	return g.DB.Tx(ctx, func(c db.Conn) error {
+		var b db.Batch
+		project, group := db.Add(&b, resource.Held(c.Dialect(), projectID)), db.Add(&b, heldGroup(c.Dialect(), id))
+		if err := c.Send(ctx, &b); err != nil {
+			return err
+		}
+		switch {
+		case len(project.All()) == 0:
+			return fault.NoSuch("project", projectID)
+		case len(group.All()) == 0:
+			return noGroup(id)
+		}
+		return f(c)
+	})
+}
