@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -156,13 +157,17 @@ These are the options that have an effect here. All others of Python Keystone
 may stand in the file too. "keystone-go config check" says what is wrong with a
 file, "keystone-go config show" what it comes to.`)
 	section := ""
-	for _, o := range conf.Options() {
+	for _, o := range slices.Concat(conf.Options(), conf.RouteOptions()) {
 		if o.Effect != "yes" {
 			continue
 		}
 		if o.Section != section {
 			section = o.Section
-			m.macro("SH", "["+section+"]")
+			title := section
+			if strings.HasSuffix(title, ":") {
+				title += "NAME"
+			}
+			m.macro("SH", "["+title+"]")
 		}
 		m.macro("TP")
 		m.macro("B", o.Option)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,7 +59,7 @@ func TestMan(t *testing.T) {
 		t.Errorf("keystone-status.1 has not upgrade check:\n%s", text)
 	}
 	text := page(t, dir, "keystone.conf.5")
-	for _, o := range conf.Options() {
+	for _, o := range slices.Concat(conf.Options(), conf.RouteOptions()) {
 		if o.Effect == "yes" && !strings.Contains(text, ".B \""+o.Option+"\"\n") {
 			t.Errorf("keystone.conf.5 has not %s", o.Name)
 		}

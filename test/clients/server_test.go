@@ -20,6 +20,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest/pgserver"
+	"github.com/keystone-go/keystone-go/test/harness"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -78,7 +79,9 @@ func dev(t *testing.T, program, state string) (s server, end func()) {
 		clouds:   filepath.Join(state, "clouds.yaml"),
 		database: "sqlite:///" + filepath.Join(state, "keystone.db"),
 	}
-	end = run(t, s.url, exec.Command(program, "dev", "--state", state, "--listen", strings.TrimPrefix(s.url, "http://")))
+	cmd := exec.Command(program, "dev", "--state", state, "--listen", strings.TrimPrefix(s.url, "http://"))
+	cmd.Env = append(os.Environ(), harness.EnforcedLimitsEnv(t)...)
+	end = run(t, s.url, cmd)
 	s.password = cloudPassword(t, s.clouds)
 	return s, end
 }
@@ -127,7 +130,7 @@ key_repository = %s/credential-keys
 [keystone_go]
 listen = %s
 admin_listen = %s
-`, s.database, folder, folder, folder, strings.TrimPrefix(s.url, "http://"), freeAddress(t))
+%s`, s.database, folder, folder, folder, strings.TrimPrefix(s.url, "http://"), freeAddress(t), harness.EnforcedLimits(t))
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -242,6 +245,10 @@ func stop(t *testing.T, cmd *exec.Cmd, ended chan error, log *bytes.Buffer) {
 	}
 	if err != nil {
 		t.Errorf("the server's end: %v", err)
+	}
+	// The packaged limits are enforced, and no client notices.
+	for _, line := range harness.Limited(log.String()) {
+		t.Errorf("limited: %s", line)
 	}
 	if t.Failed() {
 		text := log.String()

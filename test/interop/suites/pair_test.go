@@ -4,6 +4,7 @@ package suites_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/keystone-go/keystone-go/auth/token"
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/fernet"
+	"github.com/keystone-go/keystone-go/test/harness"
 	"github.com/keystone-go/keystone-go/test/interop/peer"
 )
 
@@ -21,9 +23,11 @@ import (
 func newPair(t *testing.T) *pair {
 	t.Helper()
 	// Tempest's own expectations of a cloud with rules.
-	p := &pair{ids: map[string]string{}, Env: peer.Start(t, peer.Options{Conf: peer.Conf{
+	settings := peer.Conf{
 		"security_compliance": {"lockout_failure_attempts": "2", "lockout_duration": "5", "unique_last_password_count": "2"},
-	}})}
+	}
+	maps.Copy(settings, harness.SwitchedLimits(t))
+	p := &pair{ids: map[string]string{}, Env: peer.Start(t, peer.Options{Conf: settings})}
 	if err := p.StartMemcached(); err != nil {
 		t.Fatal(err)
 	}
