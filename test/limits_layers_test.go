@@ -2,6 +2,7 @@ package test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -84,7 +85,7 @@ func TestRL_H24(t *testing.T) {
 		c.RateLimit.ExemptNetworks = []string{"198.51.100.0/24"}
 	}, func(t *testing.T, s limited) {
 		s.alice()
-		statuses(t, repeat(5, func(int) harness.Answer { return s.login(1, "nobody", "x") }), 401, 401, 401, 401, 401)
+		statuses(t, repeat(5, func(i int) harness.Answer { return s.login(1, fmt.Sprint("nobody", i), "x") }), 401, 401, 401, 401, 401)
 		statuses(t, repeat(3, func(int) harness.Answer { return s.login(1, "alice", "wrong") }), 401, 401, 429)
 	})
 }

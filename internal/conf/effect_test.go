@@ -25,15 +25,12 @@ func TestEffectTagsAreTrue(t *testing.T) {
 				continue
 			}
 			name := section + "." + f.Name
-			names := []string{name}
+			isRead := read[name]
+			used[name] = true
 			if len(f.Index) > 1 { // of a struct that several sections are made of
 				part := sectionType.Field(f.Index[0]).Name
-				names = []string{section + "." + part, part + "." + f.Name}
-			}
-			isRead := true
-			for _, n := range names {
-				isRead = isRead && read[n]
-				used[n] = true
+				isRead = isRead || read[section+"."+part] && read[part+"."+f.Name]
+				used[section+"."+part], used[part+"."+f.Name] = true, true
 			}
 			if tagged := f.Tag.Get("effect") == "yes"; tagged != isRead {
 				t.Errorf("%s: tagged as having an effect: %v; read by the program: %v; set or drop effect:\"yes\" in the field's tag", name, tagged, isRead)
