@@ -6,7 +6,7 @@ ARGS ?=
 FUZZTIME ?= 60s
 
 # What is shared between goroutines, and so is tested with the race detector too.
-RACE = ./ratelimit/... ./lockout/... ./internal/passhash ./internal/db ./internal/fernet ./internal/jws ./internal/follow ./internal/listen ./cmd/wire ./auth/token ./auth/guess
+RACE = ./ratelimit/... ./lockout/... ./internal/limitlog ./internal/ops ./internal/passhash ./internal/db ./internal/fernet ./internal/jws ./internal/follow ./internal/listen ./cmd/wire ./auth/token ./auth/guess
 # The API and whole servers under the race detector, on Postgres alone.
 RACE_API = ./api/v3/... ./auth ./test
 

@@ -238,3 +238,44 @@ func audited(t *testing.T, log *notes, words ...string) {
 	}
 	t.Errorf("no audit line with %v:\n%s", words, strings.Join(lines, "\n"))
 }
+
+// What a user owes together with an address is given back when both are named,
+// and not before; what others owe there stays.
+func TestResetOfAPair(t *testing.T) {
+	for _, engine := range dbtest.Engines() {
+		t.Run(engine, func(t *testing.T) {
+			c := newCloud(t, harness.Options{Engine: engine, Conf: func(c *conf.Config) {
+				c.RateLimitFailedLogin.PerUserAddress = &conf.Limit{Requests: 2, Period: time.Hour, Burst: 2}
+			}})
+			admin, here, elsewhere := c.Admin(), "192.0.2.9:1", "192.0.2.10:1"
+			for _, name := range []string{"ana", "ben"} {
+				for _, want := range []int{401, 401, 429} {
+					if got := c.attempt(name, "wrong", here); got != want {
+						t.Fatalf("%s: %d, want %d", name, got, want)
+					}
+				}
+			}
+			if got := c.attempt("ana", "ana-pw", elsewhere); got != 201 {
+				t.Fatalf("ana elsewhere: %d", got)
+			}
+			reset := func(query string) {
+				t.Helper()
+				if a := c.Do(harness.Call{Method: "DELETE", Path: "/v3/keystone-go/ratelimit?" + query, Token: admin}); a.Status != 200 {
+					t.Fatalf("reset of %s: %d %s", query, a.Status, a.Body)
+				}
+			}
+			reset("user_id=" + c.ids["ana"])
+			reset("address=192.0.2.9")
+			if got := c.attempt("ana", "ana-pw", here); got != 429 {
+				t.Errorf("ana, after resets of one half each: %d", got)
+			}
+			reset("user_id=" + c.ids["ana"] + "&address=192.0.2.9")
+			if got := c.attempt("ana", "ana-pw", here); got != 201 {
+				t.Errorf("ana, after the reset of both: %d", got)
+			}
+			if got := c.attempt("ben", "ben-pw", here); got != 429 {
+				t.Errorf("ben: %d", got)
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/keystone-go/keystone-go/auth/guess"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
@@ -105,7 +106,8 @@ type bucket struct {
 }
 
 // buckets are those that a subject may owe in: by user, by address, and by
-// both when both are named.
+// both when both are named. An application credential counts apart from its
+// user, and is not among them.
 func (a *App) buckets(ctx context.Context, s ops.Subject) ([]bucket, error) {
 	user, err := a.userOf(ctx, s)
 	if err != nil {
@@ -125,9 +127,9 @@ func (a *App) buckets(ctx context.Context, s ops.Subject) ([]bucket, error) {
 		case kind == byUser && user != "":
 			out = append(out, bucket{l, l.Text(user)})
 		case kind == byPrincipal && user != "":
-			out = append(out, bucket{l, l.Text(principalKey(user))})
+			out = append(out, bucket{l, l.Text(user)})
 		case kind == byPair && user != "" && s.Address != "":
-			out = append(out, bucket{l, pairKey(l, user, addr)})
+			out = append(out, bucket{l, guess.PairKey(l, user, addr)})
 		}
 	}
 	return out, nil
@@ -218,12 +220,4 @@ func (d desk) Lockouts(ctx context.Context) ([]ops.Lockout, bool, error) {
 
 func lockoutOf(l lockout.Account) ops.Lockout {
 	return ops.Lockout{UserID: l.UserID, DomainID: l.DomainID, Failures: l.Failures, Last: l.FailedAt, Until: l.Until}
-}
-
-// principalKey names a user who has no application credential with him.
-func principalKey(user string) string { return user }
-
-// pairKey is the bucket of a user at an address.
-func pairKey(l *ratelimit.Limiter, user string, addr netip.Addr) ratelimit.Key {
-	return l.Text(user + "\xff" + addr.String())
 }

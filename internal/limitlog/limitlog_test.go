@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -159,5 +161,37 @@ func TestDigest(t *testing.T) {
 	}
 	if a.Digest(key) == b.Digest(key) {
 		t.Error("two logs hash alike")
+	}
+}
+
+// Many requests at once, and a reload among them, lose no refusal.
+func TestAtOnce(t *testing.T) {
+	s := newStand(nil)
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			for i := range 500 {
+				s.Refused(request(i, ""), refusal(byte(g%4)))
+				if i%100 == 0 {
+					s.Use(s.Use(s.cfg))
+					s.Flush()
+				}
+			}
+		})
+	}
+	all.Wait()
+	s.now = s.now.Add(time.Minute)
+	s.Flush()
+	sum := 0
+	for _, l := range s.lines() {
+		_, count, _ := strings.Cut(l, "count=")
+		n, err := strconv.Atoi(strings.TrimSpace(count))
+		if err != nil {
+			t.Fatalf("%q: %v", l, err)
+		}
+		sum += n
+	}
+	if sum != 4000 {
+		t.Errorf("%d refusals are told of 4,000", sum)
 	}
 }
