@@ -43,7 +43,9 @@ func loadMatrix(t *testing.T) []matrixRow {
 	}
 	served := map[string]bool{}
 	for _, r := range v3.WithHeads(v3.Table(v3.Resources{})) {
-		served[r.Method+" "+r.Path] = true
+		if !strings.HasPrefix(r.Rule, "keystone_go:") { // of which Python has none
+			served[r.Method+" "+r.Path] = true
+		}
 	}
 	var all []matrixRow
 	for _, r := range rows {
