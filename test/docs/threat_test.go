@@ -131,7 +131,7 @@ func TestMetricsInDocuments(t *testing.T) {
 	for _, name := range []string{"docs/production-checklist.md", "docs/ratelimit.md", "docs/threat-model.md", "docs/client-address.md", "docs/daemon.md"} {
 		for _, m := range metricName.FindAllString(all[name], -1) {
 			listed := slices.ContainsFunc(ends, func(e string) bool { return strings.HasSuffix(m, e) })
-			if !strings.Contains(manual, "`"+m+"`") && !listed && m != "keystone_go" {
+			if !strings.Contains(manual, "`"+m+"`") && !listed && !strings.HasPrefix(m, "keystone_go") { // a section's name, and those of tables
 				t.Errorf("%s names %s, which docs/observability.md does not", name, m)
 			}
 		}
