@@ -320,14 +320,14 @@ func metrics(t *testing.T, s *harness.Server) string {
 func TestRL_H32(t *testing.T) {
 	withLimits(t, 3, 2, func(t *testing.T, s limited) {
 		id := s.alice()
-		statuses(t, repeat(4, func(int) harness.Answer { return s.login(1, "nobody", "x") }), 401, 401, 401, 429)
+		statuses(t, repeat(4, func(i int) harness.Answer { return s.login(1, fmt.Sprint("nobody", i), "x") }), 401, 401, 401, 429)
 		statuses(t, repeat(3, func(i int) harness.Answer { return s.login(2+i, "alice", "wrong") }), 401, 401, 429)
 		text := metrics(t, s.Server)
 		for _, line := range []string{
 			`keystone_rate_limit_evaluations_total{outcome="allowed",scope="per_ip"} 6`,
 			`keystone_rate_limit_evaluations_total{outcome="rejected",scope="per_ip"} 1`,
 			`keystone_rate_limit_rejections_total{scope="per_ip"} 1`,
-			`keystone_rate_limit_evaluations_total{outcome="allowed",scope="per_user"} 2`,
+			`keystone_rate_limit_evaluations_total{outcome="allowed",scope="per_user"} 5`, // two of alice, three of names that nobody has
 			`keystone_rate_limit_evaluations_total{outcome="rejected",scope="per_user"} 1`,
 			`keystone_rate_limit_rejections_total{scope="per_user"} 1`,
 			`keystone_rate_limit_store_entries{backend="memory",limiter="rate_limit_global_ip"} 4`,
