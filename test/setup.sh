@@ -80,6 +80,10 @@ if [ "$(cat build/venv/.made-of 2>/dev/null)" != "$want" ]; then
   echo "Making build/venv with the OpenStack clients"
   rm -rf build/venv
   "$(python)" -m venv build/venv
-  build/venv/bin/pip install -q --disable-pip-version-check -r test/clients/requirements.txt
+  if ! build/venv/bin/pip install -q --disable-pip-version-check -r test/clients/requirements.txt > build/pip.log 2>&1; then
+    tail -5 build/pip.log >&2
+    echo "The tests need the OpenStack clients from PyPI (or from an index that pip is configured for), and could not get them: see build/pip.log" >&2
+    exit 1
+  fi
   echo "$want" > build/venv/.made-of
 fi
