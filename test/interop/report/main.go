@@ -21,6 +21,7 @@ type whole struct {
 	Tests []tests
 	Diff  *struct {
 		Compared, Equal, Listed, Unlisted int
+		Rows, Actors                      int
 		Reasons, Statuses                 map[string]int
 	}
 	Crossing *struct {
@@ -114,7 +115,7 @@ func (w *whole) markdown(out io.Writer) {
 		line("| %s | %d | %d | %d |", t.Name, t.Passed, t.Failed, t.Skipped)
 	}
 	if d := w.Diff; d != nil {
-		line("\n## Answers compared\n\n%d compared, %d equal, %d listed as different, %d different and not listed.", d.Compared, d.Equal, d.Listed, d.Unlisted)
+		line("\n## Answers compared\n\nEvery served row (%d) by %d actors, and scenarios: %d compared, %d equal, %d listed as different, %d different and not listed.", d.Rows, d.Actors, d.Compared, d.Equal, d.Listed, d.Unlisted)
 		line("Listed: %s.", counted(d.Reasons))
 	}
 	if c := w.Crossing; c != nil {
@@ -125,7 +126,7 @@ func (w *whole) markdown(out io.Writer) {
 			r.Seconds, r.Requests, r.Rate, r.Logins, r.Writes, r.Failures, r.Slowest)
 	}
 	if len(w.Suites) > 0 {
-		line("\n## Clients and suites\n\n| suite | passed | failed | not served yet | Python passes | waiting for |\n|---|---|---|---|---|---|")
+		line("\n## Clients and suites\n\n| suite | passed | failed | not served yet | not passed by Python | waiting for |\n|---|---|---|---|---|---|")
 		for _, name := range slices.Sorted(maps.Keys(w.Suites)) {
 			s, waiting := w.Suites[name], 0
 			for _, n := range s.Waiting {
@@ -135,16 +136,16 @@ func (w *whole) markdown(out io.Writer) {
 		}
 	}
 	if len(w.Speed) > 0 {
-		line("\n## Speed\n\n| scenario | Python's cache | Python, ms of CPU | here | ratio | Python, a second | here | ratio | goal |\n|---|---|---|---|---|---|---|---|---|")
+		line("\n## Speed\n\n| scenario | against | there, ms of CPU | here | ratio | there, a second | here | ratio | goal |\n|---|---|---|---|---|---|---|---|---|")
 		for _, s := range w.Speed {
 			goal := ""
 			if s.Goal > 0 {
-				goal = fmt.Sprintf("%.0f: missed", s.Goal)
+				goal = fmt.Sprintf("%g: missed", s.Goal)
 				if s.CPURatio >= s.Goal {
-					goal = fmt.Sprintf("%.0f: met", s.Goal)
+					goal = fmt.Sprintf("%g: met", s.Goal)
 				}
 			}
-			line("| %s | %s | %.2f | %.3f | %.1f | %.1f | %.1f | %.1f | %s |", s.Scenario, s.Against, s.PythonCPU, s.GoCPU, s.CPURatio, s.PythonRate, s.GoRate, s.RateRatio, goal)
+			line("| %s | %s | %.2f | %.3f | %.2f | %.1f | %.1f | %.2f | %s |", s.Scenario, s.Against, s.PythonCPU, s.GoCPU, s.CPURatio, s.PythonRate, s.GoRate, s.RateRatio, goal)
 		}
 	}
 }
