@@ -88,10 +88,11 @@ func (p *pair) expired(t *testing.T) string {
 }
 
 // clouds writes the clouds.yaml that functional tests read, and gives its
-// variables.
+// variables. The home of some is all that they let their commands see.
 func (p *pair) clouds(t *testing.T, s *peer.Server) []string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "clouds.yaml")
+	home := t.TempDir()
+	file := filepath.Join(home, ".config", "openstack", "clouds.yaml")
 	text := "clouds:\n"
 	for _, c := range []struct{ name, user, password, scope string }{
 		{"devstack", "demo", "pw-demo", "project_name: demo"},
@@ -106,8 +107,11 @@ func (p *pair) clouds(t *testing.T, s *peer.Server) []string {
 		text += fmt.Sprintf("  %s:\n    region_name: RegionOne\n    identity_api_version: '3'\n    auth:\n      auth_url: %s/v3\n      username: %s\n      password: %s\n      user_domain_id: default\n      %s%s\n",
 			c.name, s.URL, c.user, c.password, c.scope, domain)
 	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return []string{"OS_CLIENT_CONFIG_FILE=" + file, "OS_CLOUD=devstack-admin", "OS_TEST_TIMEOUT=300"}
+	return []string{"HOME=" + home, "OS_CLIENT_CONFIG_FILE=" + file, "OS_CLOUD=devstack-admin", "OS_TEST_TIMEOUT=300"}
 }

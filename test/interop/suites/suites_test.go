@@ -43,9 +43,12 @@ func TestSuites(t *testing.T) {
 	run("openstackclient", false, osClientArea, p.openstackClient)
 	run("auth_token", false, nil, p.authToken)
 	run("oslo_limit", false, always("limits"), p.osloLimit)
+	run("gophercloud", false, gophercloudArea, p.gophercloud)
+	run("openstackclient_functional", true, functionalArea, p.osClientModules)
 	run("openstacksdk", true, sdkArea, p.openstackSDK)
 	run("tempest", true, tempestArea, p.tempest)
 	run("tempest_plugin", true, tempestArea, p.tempestPlugin)
+	run("tempest_plugin_rbac", true, tempestArea, p.tempestRBAC)
 	saveReport(t, count)
 }
 
