@@ -3,9 +3,8 @@
 package interop_test
 
 import (
-	"os"
 	"regexp"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/keystone-go/keystone-go/test/harness"
@@ -29,25 +28,24 @@ var rules = peer.Conf{"security_compliance": {
 	"password_regex": `^(?=.*\d)(?=.*[a-zA-Z]).{7,}`, "password_regex_description": "a letter, a digit, seven characters",
 }}
 
-// only narrows a run to the scenarios and the rows of the matrix that match
-// it, while one is written; what is listed and does not differ is not told then.
-var only = regexp.MustCompile(os.Getenv("KEYSTONE_GO_DIFF_ONLY"))
-
-func narrowed() bool { return only.String() != "" }
-
 // TestDiff sends the same requests to Python Keystone and to keystone-go, each
 // on its own copy of one database, and fails on a difference that is not
 // listed, and on a listed one that has gone.
 func TestDiff(t *testing.T) {
 	s := newStand(t)
 	var total diff.Report
-	if !narrowed() {
-		t.Run("recorded", func(t *testing.T) { total = total.Plus(replayRecorded(t, s)) })
-	}
+	t.Run("recorded", func(t *testing.T) { total = total.Plus(replayRecorded(t, s)) })
 	t.Run("scenarios", func(t *testing.T) { total = total.Plus(replayScenarios(t, s)) })
 	t.Run("matrix", func(t *testing.T) { total = total.Plus(matrix(t, s)) })
 	t.Logf("in all: %v", total)
-	saveReport(t, "diff", total)
+	rows := 0
+	for _, f := range s.families {
+		rows += len(f.Rows)
+	}
+	saveReport(t, "diff", struct {
+		diff.Report
+		Rows, Actors int
+	}{total, rows, len(s.actors)})
 }
 
 func replayRecorded(t *testing.T, s *stand) diff.Report {
@@ -63,25 +61,53 @@ func replayScenarios(t *testing.T, s *stand) diff.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scenarios = slices.DeleteFunc(scenarios, func(s diff.Scenario) bool { return !only.MatchString(s.Name) })
 	return replay(t, s.compare(t, "scenarios", rules), leastSteps, scenarios...)
 }
 
 func replay(t *testing.T, run *diff.Run, least int, scenarios ...diff.Scenario) diff.Report {
+	p := parts{run: run}
 	for _, sc := range scenarios {
-		if err := run.Scenario(t.Context(), sc); err != nil {
-			t.Fatal(err)
+		p.part(t, sc.Name, func(t *testing.T) {
+			if err := run.Scenario(t.Context(), sc); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	return p.end(t, least)
+}
+
+// parts makes a test of each part of a run, so that -run can choose some.
+type parts struct {
+	run        *diff.Run
+	known, ran int
+}
+
+func (p *parts) part(t *testing.T, name string, f func(t *testing.T)) {
+	p.known++
+	t.Run(name, func(t *testing.T) {
+		p.ran++
+		p.run.Fail = func(step string, lines []string) {
+			t.Errorf("%s (Python, and what keystone-go says here):\n    %s", step, strings.Join(lines, "\n    "))
 		}
+		f(t)
+	})
+}
+
+// end holds a run that left nothing out against the least that it must
+// compare, and fails on what is listed and does not differ.
+func (p *parts) end(t *testing.T, least int) diff.Report {
+	t.Helper()
+	r := p.run.Report
+	t.Log(r)
+	if p.ran < p.known {
+		t.Logf("%d parts of %d: no word on what is missing", p.ran, p.known)
+		return r
 	}
-	t.Log(run.Report)
-	if narrowed() {
-		return run.Report
+	if r.Compared < least {
+		t.Errorf("%d compared, want at least %d", r.Compared, least)
 	}
-	if run.Report.Compared < least {
-		t.Errorf("%d compared, want at least %d", run.Report.Compared, least)
-	}
-	for _, l := range run.Lists.Unused() {
+	for _, l := range p.run.Lists.Unused() {
 		t.Errorf("listed, and does not differ: %s", l)
 	}
-	return run.Report
+	return r
 }

@@ -4,12 +4,10 @@ package interop_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"testing"
 
-	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/test/interop/peer"
 )
 
@@ -19,7 +17,7 @@ type actor struct {
 	domain string // of the user
 	role   string
 	on     string            // project, domain or system: what the role and the token are for
-	vars   map[string]string // those of matrix.yaml; none for the anonymous one
+	vars   map[string]string // those of diff_matrix; none for the anonymous one
 }
 
 // everybody are the actors of the matrix. The domains mx and my have a project
@@ -78,13 +76,13 @@ func (s *stand) populate(t *testing.T, python *peer.Server) {
 	for i, a := range s.actors {
 		s.actors[i].vars = f.actor(a)
 	}
-	s.regions(t)
-	s.catalog(t, f.ids["project mx-p"])
 	maps.Copy(s.vars, map[string]string{"admin": s.actors[0].vars["token"], "mx": f.ids["domain mx"], "mx-p": f.ids["project mx-p"]})
 	for _, a := range s.actors {
 		s.vars[a.name] = a.vars["token"]
 		s.vars[a.name+"-user"] = a.vars["user"]
 	}
+	s.fixtures(t, python, f.token)
+	s.catalog(t, f.ids["project mx-p"])
 }
 
 func (f fixture) user(domain, name string) string {
@@ -140,7 +138,7 @@ func (f fixture) actor(a actor) map[string]string {
 		}
 	}
 	if a.role == "" {
-		nobody := map[string]string{"user": "nobody", "name": "nobody", "password": "nothing"}
+		nobody := map[string]string{"user": "nobody", "owner": vars["neighbour"], "name": "nobody", "password": "nothing"}
 		for _, token := range []string{"token", "unscoped", "fresh", "fresh2", "revoked"} {
 			nobody[token] = vars["neighbour-token"]
 		}
@@ -149,7 +147,7 @@ func (f fixture) actor(a actor) map[string]string {
 	}
 	name := "mx-" + a.name
 	user := f.user(a.domain, name)
-	vars["user"], vars["name"], vars["password"] = user, name, "pw-"+name
+	vars["user"], vars["owner"], vars["name"], vars["password"] = user, user, name, "pw-"+name
 	role := f.ids["role "+a.role]
 	switch a.on {
 	case "system":
@@ -165,30 +163,4 @@ func (f fixture) actor(a actor) map[string]string {
 	vars["unscoped"] = f.login(name, "unscoped")
 	f.server.Want(f.t, http.StatusNoContent, peer.Call{Method: "DELETE", Path: "/v3/auth/tokens", Token: f.token, Subject: vars["revoked"]})
 	return vars
-}
-
-// regions makes those of matrix.yaml, an actor's own each.
-func (s *stand) regions(t *testing.T) {
-	t.Helper()
-	d, err := db.Open(t.Context(), db.Config{URL: s.address(s.template)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	add := func(id string, parent *string) {
-		t.Helper()
-		if _, err := d.Exec(t.Context(), `insert into region (id, description, parent_region_id, extra) values ($1, $2, $3, $4)`, id, "of the matrix", parent, `{"size": 3}`); err != nil {
-			t.Fatal(err)
-		}
-	}
-	parent := "mx-parent"
-	add(parent, nil)
-	add("mx blank", &parent)
-	for _, a := range s.actors {
-		for _, kind := range []string{"patch", "patch2", "delete", "delete2"} {
-			add(fmt.Sprintf("mx-%s-%s", kind, a.name), nil)
-		}
-		above := "mx-delete2-" + a.name
-		add("mx-below-"+a.name, &above)
-	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 )
 
-// catalog makes the services, endpoints, their groups and policies of matrix.yaml:
+// catalog makes the services, endpoints, their groups and policies of diff_matrix:
 // some that are read, and an actor's own each to change and to delete. The
 // project's catalog holds what it is tied to alone.
 func (s *stand) catalog(t *testing.T, project string) {

@@ -91,7 +91,7 @@ func TestRun(t *testing.T) {
 	}
 	document := write("divergences.md", "\n## D-01 One\n\n## D-02 Two\n")
 	list := write("listed.yaml", "- {in: run, step: s/shown, line: '\\$\\.color', reason: D-01, why: taste}\n- {in: run, step: s/other, line: x, reason: D-02, why: gone}\n")
-	lists, err := diff.LoadLists(list, document)
+	lists, err := diff.LoadLists(dir, document)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,8 +126,31 @@ func TestRun(t *testing.T) {
 	if len(lists.For("else")) != 0 {
 		t.Error("another run got the entries of this one")
 	}
-	bad := write("listed.yaml", "- {in: run, step: x, line: y, reason: D-03, why: z}\n")
-	if _, err := diff.LoadLists(bad, document); err == nil {
+	write("listed.yaml", "- {in: run, step: x, line: y, reason: D-03, why: z}\n")
+	if _, err := diff.LoadLists(dir, document); err == nil {
 		t.Error("a reason that no document has was taken")
+	}
+}
+
+// A fixture that the server refuses compares nothing afterwards.
+func TestPrepare(t *testing.T) {
+	addr := server(t, "a", `{"who": "%s"}`)
+	vars := map[string]string{diff.Administrator: "boss"}
+	steps := []diff.Step{
+		{Name: "log in", Method: "POST", Path: "/", Keep: map[string]string{"mine": "header X-Subject-Token"}},
+		{Name: "use it", Method: "GET", Path: "/", As: "mine", Keep: map[string]string{"who": "body who"}},
+		{Name: "as whom", Method: "GET", Path: "/", Keep: map[string]string{"by default": "body who"}},
+	}
+	got, err := diff.Prepare(t.Context(), addr, steps, vars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"mine": "token-of-a", "who": "token-of-a", "by default": "boss"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	steps[0].Status = 204
+	if _, err := diff.Prepare(t.Context(), addr, steps, vars); err == nil {
+		t.Error("a step with another status than its own was taken")
 	}
 }

@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -29,14 +30,30 @@ type Listed struct {
 // Lists are the listed differences of one run.
 type Lists []*Listed
 
-// LoadLists reads a list, and refuses an entry whose reason is not in the
-// document of divergences.
-func LoadLists(file, document string) (Lists, error) {
-	text, err := os.ReadFile(file)
+// LoadLists reads the lists of a folder, and refuses an entry whose reason is
+// not in the document of divergences.
+func LoadLists(dir, document string) (Lists, error) {
+	page, err := os.ReadFile(document)
 	if err != nil {
 		return nil, err
 	}
-	page, err := os.ReadFile(document)
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var all Lists
+	for _, f := range files {
+		one, err := loadList(f, document, string(page))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one...)
+	}
+	return all, nil
+}
+
+func loadList(file, document, page string) (Lists, error) {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +65,7 @@ func LoadLists(file, document string) (Lists, error) {
 		if l.In == "" || l.Step == "" || l.Line == "" || l.Why == "" {
 			return nil, fmt.Errorf("%s: entry %d lacks in, step, line or why", file, i+1)
 		}
-		if !strings.Contains(string(page), "\n## "+l.Reason+" ") {
+		if !strings.Contains(page, "\n## "+l.Reason+" ") {
 			return nil, fmt.Errorf("%s: entry %d: %s has no %q", file, i+1, document, l.Reason)
 		}
 		if l.step, err = regexp.Compile("^(?:" + l.Step + ")$"); err != nil {
