@@ -57,7 +57,7 @@ func TestCaches(t *testing.T) {
 	}
 }
 
-var few = []string{"token revoked", "user disabled", "region changed"}
+var few = []string{"token revoked", "user disabled", "region row changed"}
 
 // remembers makes sure that Python does: a change behind its back, of which no
 // cache is told, is not seen.

@@ -9,8 +9,8 @@ import (
 	"github.com/keystone-go/keystone-go/test/interop/peer"
 )
 
-// showing are changes that show in what the other server answers.
-var showing = []write{
+// inTokens are changes that show in logins and tokens.
+var inTokens = []write{
 	{
 		name: "user made", method: "POST", route: "/v3/users",
 		do: func(c *cloud, w *peer.Server, p *person) {
@@ -94,36 +94,6 @@ var showing = []write{
 		},
 		check: tokenHas("project", "catalog", 1, "type"),
 	},
-	{
-		name: "region made", method: "POST", route: "/v3/regions",
-		do: func(c *cloud, w *peer.Server, p *person) {
-			p.name = name("region")
-			c.change(w, "POST", "/v3/regions", m{"region": m{"id": p.name, "description": "dës", "parent_region_id": "RegionOne", "more": m{"a": 1.5}}})
-		},
-		check: regionIs(http.StatusOK),
-	},
-	{
-		name: "region changed", method: "PATCH", route: "/v3/regions/{region_id}",
-		do: func(c *cloud, w *peer.Server, p *person) {
-			p.name = c.create("region", "/v3/regions", m{"description": "before"})
-			for _, s := range c.Servers() {
-				regionIs(http.StatusOK)(c, s, p)
-			}
-			c.change(w, "PATCH", "/v3/regions/"+p.name, m{"region": m{"description": name("after")}})
-		},
-		check: regionIs(http.StatusOK),
-	},
-	{
-		name: "region deleted", method: "DELETE", route: "/v3/regions/{region_id}",
-		do: func(c *cloud, w *peer.Server, p *person) {
-			p.name = c.create("region", "/v3/regions", m{"description": "before"})
-			for _, s := range c.Servers() {
-				regionIs(http.StatusOK)(c, s, p)
-			}
-			c.change(w, "DELETE", "/v3/regions/"+p.name, nil)
-		},
-		check: regionIs(http.StatusNotFound),
-	},
 }
 
 // tokenHas checks that a new token has something under a path, and is the same
@@ -136,16 +106,6 @@ func tokenHas(scope string, path ...any) func(c *cloud, s *peer.Server, p *perso
 			c.t.Errorf("the token of %s has nothing at %v: %v", s.Name, path, a)
 		}
 		c.sameToken(c.t, s, a, a.Header.Get("X-Subject-Token"))
-	}
-}
-
-// regionIs checks that both know the region alike.
-func regionIs(status int) func(c *cloud, s *peer.Server, p *person) {
-	return func(c *cloud, s *peer.Server, p *person) {
-		c.t.Helper()
-		if a := c.same(c.t, "afterwards", call{Method: "GET", Path: "/v3/regions/" + p.name, Token: c.admin}); a.Status != status {
-			c.t.Errorf("the region is answered by %v, want %d", a, status)
-		}
 	}
 }
 

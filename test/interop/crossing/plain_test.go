@@ -1,0 +1,80 @@
+//go:build interop
+
+package crossing_test
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/keystone-go/keystone-go/test/interop/peer"
+)
+
+// plain gives the changes of a resource that is rows of its own and nothing
+// else: made, changed and deleted, each seen by both servers in what they
+// answer for it. Before the latter two both have answered, so that whoever
+// remembers is told.
+func plain(kind, collection string, fields func() m, change m) []write {
+	all, one := "/v3/"+collection, "/v3/"+collection+"/{"+kind+"_id}"
+	before := func(c *cloud, p *person) string {
+		p.name = c.create(kind, all, fields())
+		for _, s := range c.Servers() {
+			isAt(all, http.StatusOK)(c, s, p)
+		}
+		return all + "/" + p.name
+	}
+	return []write{
+		{
+			name: kind + " row made", method: "POST", route: all,
+			do: func(c *cloud, w *peer.Server, p *person) {
+				p.name = c.change(w, "POST", all, m{kind: fields()}).Text(kind, "id")
+			},
+			check: isAt(all, http.StatusOK),
+		},
+		{
+			name: kind + " row changed", method: "PATCH", route: one,
+			do: func(c *cloud, w *peer.Server, p *person) { c.change(w, "PATCH", before(c, p), m{kind: change}) },
+			check: func(c *cloud, s *peer.Server, p *person) {
+				c.t.Helper()
+				isAt(all, http.StatusOK)(c, s, p)
+				a := c.by(s, http.StatusOK, "GET", all+"/"+p.name, nil)
+				for k, want := range change {
+					if got := a.At(kind, k); got != want {
+						c.t.Errorf("%s of the %s at %s is %v, want %v", k, kind, s.Name, got, want)
+					}
+				}
+			},
+		},
+		{
+			name: kind + " row deleted", method: "DELETE", route: one,
+			do:    func(c *cloud, w *peer.Server, p *person) { c.change(w, "DELETE", before(c, p), nil) },
+			check: isAt(all, http.StatusNotFound),
+		},
+	}
+}
+
+// isAt checks that both answer alike for what p.name names.
+func isAt(collection string, status int) func(c *cloud, s *peer.Server, p *person) {
+	return func(c *cloud, _ *peer.Server, p *person) {
+		c.t.Helper()
+		if a := c.same(c.t, "afterwards", call{Method: "GET", Path: collection + "/" + p.name, Token: c.admin}); a.Status != status {
+			c.t.Errorf("%s/%s is answered by %v, want %d", collection, p.name, a, status)
+		}
+	}
+}
+
+// showing are all changes that show in what the other server answers.
+var showing = slices.Concat(
+	inTokens,
+	plain("region", "regions", func() m {
+		return m{"id": name("region"), "description": "dës", "parent_region_id": "RegionOne", "more": m{"a": 1.5}}
+	}, m{"description": "changed"}),
+	plain("service", "services", func() m {
+		return m{"type": name("kind"), "name": "nämé", "description": "dës", "more": m{"a": 1.5}}
+	}, m{"description": "changed", "enabled": false}),
+	plain("domain", "domains", func() m {
+		return m{"name": name("dömain"), "description": "dës", "enabled": false, "more": m{"a": 1.5}}
+	}, m{"description": "changed"}),
+	plain("project", "projects", func() m {
+		return m{"name": name("pröject"), "domain_id": "default", "description": "dës", "tags": []string{"ä", "b"}, "more": m{"a": 1.5}}
+	}, m{"description": "changed", "enabled": false}),
+)
