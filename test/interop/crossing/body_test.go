@@ -16,7 +16,7 @@ import (
 )
 
 // unordered are the lists that Python makes of sets and of rows in no order.
-var unordered = []string{"roles", "methods", "catalog", "endpoints", "projects", "domains", "regions", "users"}
+var unordered = []string{"roles", "methods", "catalog", "endpoints", "projects", "domains", "regions", "users", "tags"}
 
 // sorted gives a value with such lists in one order, and with links that do
 // not name the server asked.

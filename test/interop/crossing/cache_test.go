@@ -26,6 +26,9 @@ func TestCaches(t *testing.T) {
 			}
 			c := newCloud(t, e)
 			c.remembers()
+			if backend == peer.PyMemcache {
+				t.Run("list of revocations", newCloud(t, e).listed)
+			}
 			for _, w := range slices.Concat(voiding, showing) {
 				if !served(w.method, w.route) {
 					continue
@@ -77,6 +80,24 @@ func (c *cloud) remembers() {
 	c.Go.Want(c.t, http.StatusOK, call{Method: "PATCH", Path: read.Path, Token: c.admin, Body: m{"region": m{"description": "after"}}})
 	if got := c.Python.Want(c.t, http.StatusOK, read).Text("region", "description"); got != "after" {
 		c.t.Errorf("after our change Python answers %q", got)
+	}
+}
+
+// listed: a revocation of ours is in the list of them that Python remembers.
+// Nothing else of Python's asks that part of its cache.
+func (c *cloud) listed(t *testing.T) {
+	events := func() int {
+		t.Helper()
+		a := c.Python.Want(t, http.StatusOK, call{Method: "GET", Path: "/v3/OS-REVOKE/events", Token: c.admin})
+		list, _ := a.At("events").([]any)
+		return len(list)
+	}
+	token := c.Go.Admin(t)
+	before := events()
+	c.Go.Want(t, http.StatusNoContent, call{Method: "DELETE", Path: "/v3/auth/tokens", Token: c.admin, Subject: token})
+	// One of the token, one of what was exchanged for it.
+	if got := events(); got != before+2 {
+		t.Errorf("Python lists %d revocations, want %d", got, before+2)
 	}
 }
 

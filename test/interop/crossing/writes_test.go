@@ -221,8 +221,8 @@ func (c *cloud) voided(w write, writer *peer.Server) {
 	}
 }
 
-// TestChainRevoked: an event for a chain of audit ids, which no route writes
-// any more, voids the tokens that were exchanged for others at both.
+// TestChainRevoked: an event for a chain of audit ids, as a revocation of its root
+// writes it, voids the tokens that were exchanged for others at both.
 func TestChainRevoked(t *testing.T) {
 	c := shared(t)
 	p := c.person()
