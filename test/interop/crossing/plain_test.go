@@ -77,4 +77,10 @@ var showing = slices.Concat(
 	plain("project", "projects", func() m {
 		return m{"name": name("pröject"), "domain_id": "default", "description": "dës", "tags": []string{"ä", "b"}, "more": m{"a": 1.5}}
 	}, m{"description": "changed", "enabled": false}),
+	plain("user", "users", func() m {
+		return m{"name": name("üser"), "domain_id": "default", "description": "dës", "more": m{"a": 1.5}}
+	}, m{"description": "changed", "enabled": false}),
+	plain("group", "groups", func() m {
+		return m{"name": name("gröup"), "domain_id": "default", "description": "dës"}
+	}, m{"description": "changed"}),
 )

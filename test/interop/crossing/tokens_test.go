@@ -55,6 +55,31 @@ func TestTokens(t *testing.T) {
 	})
 }
 
+// TestRootRevoked: with a token go those that were exchanged for it, at both,
+// whoever issued and whoever revoked.
+func TestRootRevoked(t *testing.T) {
+	c := shared(t)
+	p := c.person()
+	both(t, c.Env, func(t *testing.T, one, other *peer.Server) {
+		for _, revoker := range c.Servers() {
+			root := one.Want(t, http.StatusCreated, call{Method: "POST", Path: "/v3/auth/tokens", Body: p.byPassword("unscoped")}).Header.Get("X-Subject-Token")
+			tokens := []string{root}
+			for _, s := range []*peer.Server{one, other} {
+				a := s.Want(t, http.StatusCreated, call{Method: "POST", Path: "/v3/auth/tokens", Body: p.byToken(root, "project")})
+				tokens = append(tokens, a.Header.Get("X-Subject-Token"))
+			}
+			revoker.Want(t, http.StatusNoContent, call{Method: "DELETE", Path: "/v3/auth/tokens", Token: c.admin, Subject: root})
+			for i, token := range tokens {
+				for _, s := range c.Servers() {
+					if a := c.validate(s, token); a.Status != http.StatusNotFound {
+						t.Errorf("revoked by %s, token %d at %s: %v", revoker.Name, i, s.Name, a)
+					}
+				}
+			}
+		}
+	})
+}
+
 // sameToken: what the login said, both servers say of the token.
 func (c *cloud) sameToken(t *testing.T, issuer *peer.Server, issued peer.Answer, token string) {
 	t.Helper()
