@@ -47,6 +47,7 @@ func TestEndpoints(t *testing.T) {
 			{"by interface", "GET", all + "?interface=public", "tok-admin", "", 200, `"a_b": 1`},
 			{"by region", "GET", all + "?region_id=Made", "tok-admin", "", 200, `{"endpoints": [{"name": "n"`},
 			{"by a part of the region", "GET", all + "?region_id__icontains=ADE", "tok-admin", "", 200, `"n"`},
+			{"by a part of the region in its case", "GET", all + "?region_id__contains=ade", "tok-admin", "", 200, `{"endpoints": [{"name": "n"`},
 			{"by service and interface", "GET", all + "?service_id=s&interface=internal", "tok-admin", "", 200, `{"endpoints": [], `},
 			{"with a limit", "GET", all + "?limit=1", "tok-admin", "", 200, `"truncated": true`},
 			{"both regions", "PATCH", one, "tok-admin", `{"endpoint": {"region_id": "Made", "region": "Other"}}`, 200, `{"endpoint": {"name": "n", "region": "Made", "id": "{ID}"`},

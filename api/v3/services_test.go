@@ -30,6 +30,7 @@ func TestServices(t *testing.T) {
 			{"by type", "GET", all + "?type=volume", "tok-admin", "", 200, `"a_b": 1`},
 			{"by name", "GET", all + "?name=nova", "tok-admin", "", 200, `{"services": [{"name": "nova"`},
 			{"by a part of the name", "GET", all + "?name__icontains=OV", "tok-admin", "", 200, `"nova"`},
+			{"by a part of the type in its case", "GET", all + "?type__contains=olum", "tok-admin", "", 200, `"a_b": 1`},
 			{"by two types", "GET", all + "?type=volume&type=compute", "tok-admin", "", 200, `{"services": [], `},
 			{"with a limit", "GET", all + "?limit=1", "tok-admin", "", 200, `"truncated": true`},
 			{"with a limit of no number", "GET", all + "?limit=x", "tok-admin", "", 400, ""},

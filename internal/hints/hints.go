@@ -134,6 +134,9 @@ func (f Filter) match(o pyjson.Object) bool {
 		return b == Bool(f.Value)
 	}
 	s, isText := v.(string)
+	if p, isPointer := v.(*string); isPointer && p != nil {
+		s, isText = *p, true
+	}
 	if !isText {
 		return false
 	}

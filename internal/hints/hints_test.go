@@ -39,7 +39,7 @@ func TestBool(t *testing.T) {
 }
 
 func TestMatch(t *testing.T) {
-	o := pyjson.Object{{Key: "name", Value: "Nova"}, {Key: "on", Value: true}, {Key: "n", Value: 5}, {Key: "in", Value: pyjson.Object{{Key: "side", Value: "x"}}}}
+	o := pyjson.Object{{Key: "name", Value: "Nova"}, {Key: "on", Value: true}, {Key: "n", Value: 5}, {Key: "at", Value: new("There")}, {Key: "away", Value: (*string)(nil)}, {Key: "in", Value: pyjson.Object{{Key: "side", Value: "x"}}}}
 	for _, c := range []struct {
 		f    hints.Filter
 		want bool
@@ -56,6 +56,9 @@ func TestMatch(t *testing.T) {
 		{hints.Filter{Name: "on", Op: "contains", Value: "t"}, false},
 		{hints.Filter{Name: "n", Op: "equals", Value: "5"}, false},
 		{hints.Filter{Name: "in.side", Op: "equals", Value: "x"}, true},
+		{hints.Filter{Name: "at", Op: "contains", Value: "her"}, true},
+		{hints.Filter{Name: "at", Op: "equals", Value: "there"}, false},
+		{hints.Filter{Name: "away", Op: "contains", Value: ""}, false},
 		{hints.Filter{Name: "none", Op: "equals", Value: ""}, false},
 		{hints.Filter{Name: "none", Op: "contains", Value: ""}, false},
 	} {

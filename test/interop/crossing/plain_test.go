@@ -71,6 +71,9 @@ var showing = slices.Concat(
 	plain("service", "services", func() m {
 		return m{"type": name("kind"), "name": "nämé", "description": "dës", "more": m{"a": 1.5}}
 	}, m{"description": "changed", "enabled": false}),
+	plain("policy", "policies", func() m {
+		return m{"type": "text/plain", "blob": name("blöb"), "more": m{"a": 1.5}}
+	}, m{"blob": "changed", "type": "changed"}),
 	plain("domain", "domains", func() m {
 		return m{"name": name("dömain"), "description": "dës", "enabled": false, "more": m{"a": 1.5}}
 	}, m{"description": "changed"}),
