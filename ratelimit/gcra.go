@@ -65,8 +65,12 @@ func (m *Meter) Take(s *State, at time.Duration, cost int64) (Decision, error) {
 	debt := m.drained(s, at)
 	need, room := cost*m.period, m.limit-debt
 	if need > room {
+		left := int64(0)
+		if room >= m.period { // seldom, and a division takes long
+			left = room / m.period
+		}
 		return Decision{
-			Remaining: room / m.period,
+			Remaining: left,
 			Retry:     m.Repaid(need - room),
 			Reset:     m.Repaid(debt),
 		}, nil
@@ -120,6 +124,9 @@ func (m *Meter) drained(s *State, at time.Duration) int64 {
 
 // Repaid is how long a debt takes to be paid back by GCRA, rounded up.
 func (m *Meter) Repaid(debt int64) time.Duration {
+	if m.rate == 1 {
+		return time.Duration(debt)
+	}
 	return time.Duration(ceilDiv(debt, m.rate))
 }
 

@@ -109,7 +109,9 @@ func (l *Limiter) takeAt(ctx context.Context, at time.Duration, k Key, cost int6
 // conclude reports a check and takes a shadow's refusal or failure back.
 func (l *Limiter) conclude(ctx context.Context, k Key, d Decision, err error) (Decision, error) {
 	shadow := l.shadow.Load()
-	l.report(ctx, k, d, err, shadow)
+	if l.observe != nil || l.refused != nil {
+		l.report(ctx, k, d, err, shadow)
+	}
 	switch {
 	case err == nil && d.Allowed:
 	case shadow:
