@@ -89,18 +89,16 @@ func (s *Store) Requota(ctx context.Context, q ratelimit.Quota) error {
 		return err
 	}
 	s.burst.Store(q.Burst)
-	if l, ok := any(s.local).(interface {
-		Requota(context.Context, ratelimit.Quota) error
-	}); ok && s.local != nil {
-		return l.Requota(ctx, Part(q, s.guard.instances))
+	if s.local == nil {
+		return nil
 	}
-	return nil
+	return s.local.Requota(ctx, Part(q, s.guard.instances))
 }
 
 // Reset forgets a key here, and in the shared store if it answers.
 func (s *Store) Reset(ctx context.Context, k ratelimit.Key) error {
 	if s.local != nil {
-		if err := s.local.Refund(ctx, k, 2*ratelimit.MaxBurst); err != nil {
+		if err := s.local.Reset(ctx, k); err != nil {
 			return err
 		}
 	}
@@ -114,6 +112,15 @@ func (s *Store) Reset(ctx context.Context, k ratelimit.Key) error {
 
 // Text is the shared store's key of a text.
 func (s *Store) Text(text string) ratelimit.Key { return s.texts.Text(text) }
+
+// Top lists the debts of this process' part, which are all there is to see: the
+// shared store cannot tell of its own.
+func (s *Store) Top(n int) []ratelimit.Debtor {
+	if s.local == nil {
+		return nil
+	}
+	return s.local.Top(n)
+}
 
 // Len is the number of keys that this process holds.
 func (s *Store) Len() int {

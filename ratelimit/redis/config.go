@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -71,6 +72,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.DialTimeout <= 0 {
 		c.DialTimeout = usualDial
+	}
+	if c.PoolSize <= 0 {
+		c.PoolSize = 10 * runtime.GOMAXPROCS(0)
 	}
 	return c
 }

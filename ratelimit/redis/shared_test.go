@@ -129,6 +129,9 @@ func TestTogether(t *testing.T) {
 	if err != nil || !d.Allowed || d.Remaining != 2 {
 		t.Errorf("beside a shadow: %+v, %v", d, err)
 	}
+	if d, err := wide.Peek(t.Context(), user); err != nil || d.Remaining != 2 {
+		t.Errorf("a shadow kept another limit from its charge: %+v, %v", d, err)
+	}
 }
 
 // A key that stands in a request twice is charged for both.
