@@ -90,12 +90,12 @@ func TestEndpointGroupEndpoints(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		g, _ := filtered(t, d)
 		for filters, want := range map[string][]string{
-			`{"interface": "public"}`:                         {"e1", "e5", "e6"},
-			`{"service_id": "s1", "region_id": "RegionOne"}`:  {"e1", "e2"},
-			`{"region_id": null}`:                             {"e3", "e7", "e8"},
-			`{"enabled": false}`:                              {"e2"},
-			`{"service_id": "none"}`:                          nil,
-			`{}`:                                              {"e1", "e2", "e3", "e5", "e6", "e7", "e8"},
+			`{"interface": "public"}`:                        {"e1", "e5", "e6"},
+			`{"service_id": "s1", "region_id": "RegionOne"}`: {"e1", "e2"},
+			`{"region_id": null}`:                            {"e3", "e7", "e8"},
+			`{"enabled": false}`:                             {"e2"},
+			`{"service_id": "none"}`:                         nil,
+			`{}`:                                             {"e1", "e2", "e3", "e5", "e6", "e7", "e8"},
 			`{"interface": "internal", "region_id": "other"}`: nil,
 		} {
 			run(t, d, `update endpoint_group set filters = $1 where id = 'one'`, filters)

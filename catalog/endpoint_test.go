@@ -208,18 +208,24 @@ func TestDeleteTakesTies(t *testing.T) {
 	}{
 		"endpoint": {
 			func(t *testing.T, d db.DB) error { return catalog.Endpoints{DB: d}.Delete(t.Context(), "e1") },
-			[]string{"e2", "e3", "e5", "e6", "e7", "e8"}, []string{"e3", "e5"}, []string{"a1", "a2", "a3", "a4"},
+			[]string{"e2", "e3", "e5", "e6", "e7", "e8"},
+			[]string{"e3", "e5"},
+			[]string{"a1", "a2", "a3", "a4"},
 		},
 		"service": {
 			func(t *testing.T, d db.DB) error { return catalog.Services{DB: d}.Delete(t.Context(), "s1") },
-			[]string{"e5", "e6", "e7", "e8"}, []string{"e5"}, []string{"a1", "a4"},
+			[]string{"e5", "e6", "e7", "e8"},
+			[]string{"e5"},
+			[]string{"a1", "a4"},
 		},
 		"region": {
 			func(t *testing.T, d db.DB) error {
 				run(t, d, `update endpoint set region_id = null`)
 				return catalog.Regions{DB: d}.Delete(t.Context(), "RegionOne")
 			},
-			[]string{"e1", "e2", "e3", "e5", "e6", "e7", "e8"}, []string{"e1", "e3", "e5"}, []string{"a0", "a1", "a2"},
+			[]string{"e1", "e2", "e3", "e5", "e6", "e7", "e8"},
+			[]string{"e1", "e3", "e5"},
+			[]string{"a0", "a1", "a2"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,12 +34,14 @@ var (
 		{name: "name", required: true, min: 1, max: 64, pattern: notBlank},
 		{name: "explicit_domain_id", min: 1, max: 64, pattern: idText},
 		{name: "description", nullable: true, max: 255},
-		{name: "enabled", kind: loose}, tagList, immutableField,
+		{name: "enabled", kind: loose},
+		tagList, immutableField,
 	}}
 	changedDomain = shape{key: "domain", alone: true, least: 1, fields: []field{
 		{name: "name", min: 1, max: 64, pattern: notBlank},
 		{name: "description", nullable: true, max: 255},
-		{name: "enabled", kind: loose}, tagList, immutableField,
+		{name: "enabled", kind: loose},
+		tagList, immutableField,
 	}}
 	domainQuery = query{fields: []field{{name: "enabled", kind: loose}, {name: "name", max: 64}}}
 )

@@ -29,8 +29,8 @@ func (h impliedRoles) routes() []Route {
 // before the rule is asked.
 func (h impliedRoles) target(c *Call) (policy.Target, error) {
 	t := policy.Target{}
-	for param, name := range map[string]string{"prior_role_id": "prior_role", "implied_role_id": "implied_role"} {
-		id := c.Param(param)
+	for _, name := range []string{"prior_role", "implied_role"} {
+		id := c.Param(name + "_id")
 		if id == "" {
 			continue
 		}

@@ -94,8 +94,10 @@ func TestTokenIssue(t *testing.T) {
 		c.Issued = issued
 		return v3.Reply{Status: http.StatusCreated, Body: map[string]any{}, Header: http.Header{"X-Subject-Token": {"secret"}}}, nil
 	}}}
-	st := newStand(t, setup{rows: rows, limits: ratelimit.Config{SignedIn: per(1), Routes: []ratelimit.Route{{Name: "issue", Paths: []string{"POST:/v3/open"}, PerPrincipal: perMinute(2)}}},
-		change: func(c *v3.Config) { c.Limiting.Headers = v3.HeadersAll }})
+	st := newStand(t, setup{
+		rows: rows, limits: ratelimit.Config{SignedIn: per(1), Routes: []ratelimit.Route{{Name: "issue", Paths: []string{"POST:/v3/open"}, PerPrincipal: perMinute(2)}}},
+		change: func(c *v3.Config) { c.Limiting.Headers = v3.HeadersAll },
+	})
 	in := call{method: "POST", path: "/v3/open", body: "{}"}
 	issued = holder("member")
 	st.want("one user", in, 201, 201)

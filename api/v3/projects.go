@@ -46,12 +46,15 @@ var (
 		{name: "description", nullable: true},
 		{name: "domain_id", nullable: true, min: 1, max: 64, pattern: idText},
 		{name: "parent_id", nullable: true, min: 1, max: 64, pattern: idText},
-		{name: "enabled", kind: loose}, {name: "is_domain", kind: loose}, tagList, immutableField,
+		{name: "enabled", kind: loose},
+		{name: "is_domain", kind: loose},
+		tagList, immutableField,
 	}}
 	changedProject = shape{key: "project", alone: true, optional: true, fields: []field{
 		{name: "name", min: 1, max: 64, pattern: notBlank},
 		{name: "description", nullable: true},
-		{name: "enabled", kind: loose}, tagList, immutableField,
+		{name: "enabled", kind: loose},
+		tagList, immutableField,
 	}}
 	projectQuery = query{fields: []field{
 		{name: "domain_id", min: 1, max: 64, pattern: idText},
@@ -59,7 +62,10 @@ var (
 		{name: "name", max: 64},
 		{name: "parent_id", pattern: uuidText},
 		{name: "is_domain", kind: loose},
-		{name: "tags"}, {name: "tags-any"}, {name: "not-tags"}, {name: "not-tags-any"},
+		{name: "tags"},
+		{name: "tags-any"},
+		{name: "not-tags"},
+		{name: "not-tags-any"},
 	}}
 	projectFilters = []string{"domain_id", "enabled", "name", "parent_id", "is_domain"}
 )

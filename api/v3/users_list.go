@@ -26,7 +26,9 @@ var (
 		{name: "idp_id"},
 		{name: "name", max: 255},
 		{name: "password_expires_at"},
-		{name: "protocol_id"}, {name: "unique_id"}, sortDirection,
+		{name: "protocol_id"},
+		{name: "unique_id"},
+		sortDirection,
 	}}
 	userFilters = []string{"domain_id", "enabled", "name"}
 )

@@ -214,7 +214,8 @@ func (t *Try) growth() int64 {
 }
 
 func (t *Try) streak() mark { return t.guard.Memory.mark(t.secret.Who, network(t.guard.Pair, t.addr)) }
-func (t *Try) seen() mark   { return t.guard.Memory.mark(t.secret.Who, network(t.guard.Spray, t.addr)) }
+
+func (t *Try) seen() mark { return t.guard.Memory.mark(t.secret.Who, network(t.guard.Spray, t.addr)) }
 
 // password is the bucket of a password; whoever reads the store learns nothing
 // of it without the key, which never leaves the process.
