@@ -188,11 +188,14 @@ func repeatStatus(n, status int) []int {
 // are let in, all of them.
 func TestRL_H07bTrusted(t *testing.T) {
 	one, two, rounds := 1, 2, 12
+	if raceEnabled {
+		rounds = 8
+	}
 	withMeeting(t, func(c *conf.Config) {
 		u := &c.RateLimitUserAuth
 		u.Enabled, u.BurstSize, u.ReplenishRatePerSecond = true, &two, &one
 		trusting(c)
-		c.Identity.PasswordHashRounds = &rounds
+		c.Identity.PasswordHashRounds, c.KeystoneGo.HashWait = &rounds, 600
 	}, func(t *testing.T, s limited, m *meeting) {
 		s.alice()
 		statuses(t, []harness.Answer{s.login(1, "alice", "alice-pw")}, 201)
