@@ -16,6 +16,8 @@ POSTGRES = $(if $(KEYSTONE_GO_TEST_POSTGRES),,build/pgrun --)
 # What is built for the tests beside Python Keystone alone; in an order in which
 # the quick ones fail first.
 INTEROP = test/oslo test/deployers test/interop/tables test/interop test/interop/crossing test/interop/rolling test/interop/suites
+# The part that every change is held to: options, commands and tables.
+QUICK = test/oslo test/deployers test/interop/tables
 INTEROP_COUNTS = $(or $(KEYSTONE_GO_TEST_COUNTS),$(CURDIR)/build/interop/counts)
 # Every module of the tree: those of tools and of what is compared with must not
 # become dependencies of the server.
@@ -23,7 +25,7 @@ MODULES = . tools test/clients/gophercloud test/browser/driver test/bench/librar
 
 TAGS = -tags=interop,interop_full
 
-.PHONY: help run build test test-all interop interop-full interop-all bench-peer lint docs verify bench fuzz
+.PHONY: help run build test test-all interop interop-quick interop-quick-all interop-full interop-all bench-peer lint docs verify bench fuzz
 
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -48,6 +50,17 @@ interop: ## beside the real Python Keystone, from PyPI: build/interop-report.md
 	@test/interop/setup.sh
 	@$(GO) build -o build/ ./internal/dbtest/pgrun ./test/run
 	@$(POSTGRES) $(MAKE) --no-print-directory interop-all INTEROP_TAGS=interop SPEED="-time 1s -rounds 2"
+
+interop-quick: ## its quick part: options, commands and tables as Python Keystone has them
+	@test/interop/setup.sh
+	@$(GO) build -o build/ ./internal/dbtest/pgrun ./test/run
+	@$(POSTGRES) $(MAKE) --no-print-directory interop-quick-all
+
+interop-quick-all:
+	@mkdir -p build/interop; export KEYSTONE_GO_TEST_COUNTS=$(INTEROP_COUNTS); touch $$KEYSTONE_GO_TEST_COUNTS; \
+	for part in $(QUICK); do \
+	  build/run -name interop-$${part##*/} $(if $(CI),-strict) -- -tags=interop -count=1 -timeout=20m ./$$part || exit 1; \
+	done
 
 interop-full: ## the same with the long suites: an hour or two
 	@test/interop/setup.sh full

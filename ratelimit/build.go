@@ -145,7 +145,9 @@ func (b *build) all() *Set {
 		decoy := c.UserAuth
 		decoy.MaxEntries, decoy.Algorithm, decoy.Overflow, decoy.OnFailure = c.Decoy.MaxEntries, c.Decoy.Algorithm, c.Decoy.Overflow, c.Decoy.OnFailure
 		decoy.Enabled = c.Decoy.Enabled
-		s.Decoy = b.limiter(Decoy, decoy, Shared)
+		// Shared would tell in a flood of invented names who exists: a new one of
+		// those would find a spent bucket, a user his own.
+		s.Decoy = b.limiter(Decoy, decoy, Evict)
 		s.TrustedPair = b.limiter(TrustedPair, c.TrustedPair, Shared)
 	}
 	s.FailedAddress = b.limiter(FailedAddress, c.FailedAddress, Evict)
