@@ -66,7 +66,7 @@ func (r Roles) Imply(ctx context.Context, priorID, impliedID string) (Inference,
 			return err
 		}
 		if slices.Contains(r.Prohibited, implied.Name) || prior.DomainID == "" && implied.DomainID != "" {
-			return fault.Refused("%s cannot be an implied roles.", impliedID)
+			return fault.New(fault.Forbidden, "%s cannot be an implied roles.", impliedID)
 		}
 		_, err = c.Exec(ctx, `insert into implied_role (prior_role_id, implied_role_id) values ($1, $2)`, priorID, impliedID)
 		return err

@@ -188,6 +188,10 @@ func (ch RoleChange) apply(r Role) Role {
 // Delete removes a role with its grants; 403 when it is immutable.
 func (r Roles) Delete(ctx context.Context, id string) error {
 	err := r.DB.Tx(ctx, func(c db.Conn) error {
+		// A grant that is being made of it comes before or not at all.
+		if _, err := db.All(ctx, c, locked(RoleByID(id), db.ForUpdate(c.Dialect()))); err != nil && !errors.Is(err, db.ErrBadValue) {
+			return err
+		}
 		before, err := role(ctx, c, id)
 		switch {
 		case err != nil:

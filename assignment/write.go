@@ -29,12 +29,20 @@ func CreateRole(ctx context.Context, c db.Conn, r Role, immutable bool) error {
 	}
 	err := c.Send(ctx, &b)
 	if errors.Is(err, db.ErrDuplicate) {
-		return fault.Duplicate("role", "Duplicate entry found with name %s", r.Name)
+		return nameTaken(r.Name, r.DomainID)
 	}
 	if err != nil {
 		return fmt.Errorf("create role %s: %w", r.Name, err)
 	}
 	return nil
+}
+
+// nameTaken is told with the domain, where that is said of the role.
+func nameTaken(name, domainID string) error {
+	if domainID == "" {
+		return fault.Duplicate("role", "Duplicate entry found with name %s", name)
+	}
+	return fault.Duplicate("role", "Duplicate entry found with name %s at domain ID %s", name, domainID)
 }
 
 // RolesByName reads the global roles of a name: one or none.
@@ -109,7 +117,7 @@ func GrantOnDomain(ctx context.Context, c db.Conn, a Actor, domainID, roleID str
 func GrantOnSystem(ctx context.Context, c db.Conn, a Actor, roleID string) error {
 	return once(ctx, c, "grant on the system",
 		`insert into system_assignment (type, actor_id, target_id, role_id, inherited) values ($1, $2, $3, $4, $5)`,
-		a.kind("System"), a.ID, "system", roleID, false)
+		a.kind("System"), a.ID, onTheSystem, roleID, false)
 }
 
 // OnProject gives the role where the actor has it on the project, else no row.
@@ -119,7 +127,7 @@ func OnProject(a Actor, projectID, roleID string) db.Query[string] {
 
 // OnSystem gives the role where the actor has it on the system, else no row.
 func OnSystem(a Actor, roleID string) db.Query[string] {
-	return grantQuery("system_assignment", a.kind("System"), a.ID, "system", roleID)
+	return grantQuery("system_assignment", a.kind("System"), a.ID, onTheSystem, roleID)
 }
 
 func grantQuery(table, kind, actorID, targetID, roleID string) db.Query[string] {

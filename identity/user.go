@@ -66,7 +66,7 @@ func (u Users) read(ctx context.Context, c db.Conn, id string) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	return View{Account: a, Options: OptionsFrom(options.All()), Extra: extraOf(a.Extra)}, nil
+	return Shown(a, options.All()), nil
 }
 
 func extraOf(text string) pyjson.Object {

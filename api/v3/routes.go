@@ -30,6 +30,7 @@ type Resources struct {
 	DefaultDomain string
 	Groups        identity.Groups
 	Roles         assignment.Roles
+	Grants        assignment.Grants
 	Health        *health.Checks
 	Now           func() time.Time
 }
@@ -55,6 +56,8 @@ func Table(r Resources) []Route {
 		domains{r.Projects}.routes(),
 		roles{r.Roles}.routes(),
 		impliedRoles{r.Roles}.routes(),
+		grants{r.Grants, people}.routes(),
+		roleAssignments{r.Grants, r.Projects}.routes(),
 		projects{r.Projects, r.DefaultDomain}.routes(),
 		projectTags{projects{r.Projects, r.DefaultDomain}}.routes(),
 	)

@@ -68,5 +68,6 @@ func resources(t testing.TB, d db.DB) v3.Resources {
 		Users:    identity.Users{DB: d, Hasher: hasher, Revoker: revoker, Now: time.Now, NewID: uuid.Hex},
 		Groups:   identity.Groups{DB: d, Revoker: revoker},
 		Roles:    assignment.Roles{DB: d, Prohibited: []string{"admin"}},
+		Grants:   assignment.Grants{DB: d},
 	}
 }

@@ -21,6 +21,7 @@ func (b *builder) resources() v3.Resources {
 		Endpoints:      catalog.Endpoints{DB: d, Limit: ofCatalog},
 		Policies:       catalog.Policies{DB: d, Limit: listLimit(b.cfg.Policy.ListLimit, global)},
 		EndpointGroups: catalog.EndpointGroups{DB: d}, EndpointFilter: catalog.EndpointFilter{DB: d},
+		Grants:   assignment.Grants{DB: d},
 		Roles:    assignment.Roles{DB: d, Limit: listLimit(b.cfg.Role.ListLimit, global), Prohibited: b.cfg.Assignment.ProhibitedImpliedRole},
 		Projects: b.projects(), DefaultDomain: b.cfg.Identity.DefaultDomainID,
 	}

@@ -50,4 +50,4 @@ func (r Mask) covers(m masker, path, value string) bool {
 }
 
 // unordered are lists that come out of Python sets or of reads without an order.
-var unordered = regexp.MustCompile(`^\$\.token\.(roles|methods|catalog|service_providers)$|\.catalog$|\.endpoints$|\.required_auth_methods(\[\d+\])?$|^\$\.[a-z_]+$|\.tags$|^\$\.error\.identity\.methods$`)
+var unordered = regexp.MustCompile(`^\$\.token\.(roles|methods|catalog|service_providers)$|\.catalog$|\.endpoints$|\.required_auth_methods(\[\d+\])?$|^\$\.[a-z_]+$|\.tags$|\.implies$|^\$\.error\.identity\.methods$`)
