@@ -3,6 +3,8 @@ package test
 import (
 	"bytes"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -139,6 +141,7 @@ func TestRL_C16(t *testing.T) {
 		g := &c.RateLimitGlobalIP
 		g.Enabled, g.BurstSize, g.ReplenishRatePerSecond = true, &burst, &rate
 		c.RateLimitDefault.PerAddress, c.RateLimitDefault.Mode = perMinute(100), "shadow"
+		c.Healthcheck.Detailed = true
 	}
 	s := limited{Server: harness.New(t, harness.Options{Engine: "sqlite", Conf: shared, Log: &log}), t: t}
 	if all := strings.Join(s.Warnings, "\n"); !strings.Contains(all, "the store of the limits does not answer") {
@@ -149,6 +152,8 @@ func TestRL_C16(t *testing.T) {
 		t.Errorf("without Redis %d of 8 were admitted, want 4 or little more: %v", n, got)
 	}
 	statuses(t, []harness.Answer{s.Do(harness.Call{Method: "GET", Path: "/healthcheck"}), s.Do(harness.Call{Method: "GET", Path: "/v3"})}, 200, 200)
+
+	health(t, s, true)
 
 	closed := limited{Server: harness.New(t, harness.Options{Engine: "sqlite", Conf: func(c *conf.Config) {
 		shared(c)
@@ -165,9 +170,31 @@ func TestRL_C16(t *testing.T) {
 	if all := strings.Join(open.Warnings, "\n"); strings.Contains(all, "does not answer") {
 		t.Errorf("warnings with Redis there: %s", all)
 	}
+	health(t, open, false)
 	got = append(repeat(3, func(int) harness.Answer { return open.login(2, "nobody", "x") }), repeat(4, func(int) harness.Answer { return closed.login(2, "nobody", "x") })...)
 	if n := answered(got, 401); n < 4 || n > 6 {
 		t.Errorf("two servers admitted %d of one address, want 4 or little more: %v", n, got)
+	}
+}
+
+// health holds both health answers to a store that is away or not: neither is
+// down.
+func health(t *testing.T, s limited, degraded bool) {
+	t.Helper()
+	want := "ok\n"
+	if degraded {
+		want = "degraded\n"
+	}
+	w := httptest.NewRecorder()
+	s.App.Admin.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
+	if w.Code != http.StatusOK || w.Body.String() != want {
+		t.Errorf("readyz: %d %q, want %q", w.Code, w.Body, want)
+	}
+	for _, media := range []string{"application/json", "text/html", "text/plain"} {
+		a := s.Do(harness.Call{Method: "GET", Path: "/healthcheck", Header: map[string]string{"Accept": media}})
+		if told := strings.Contains(a.Body, "DEGRADED"); a.Status != http.StatusOK || told != (degraded && media != "text/plain") {
+			t.Errorf("healthcheck as %s: %d %s, degraded %v", media, a.Status, a.Body, degraded)
+		}
 	}
 }
 

@@ -101,9 +101,9 @@ func (h healthcheck) get(c *Call) (Reply, error) {
 	}
 	switch media := bestMatch(c.Request().Header.Get("Accept"), "text/plain", "text/html", mediaJSON); media {
 	case "text/html":
-		return page(status, media, h.html(results)), nil
+		return page(status, media, h.html(h.checks.Details(results))), nil
 	case mediaJSON:
-		body, err := h.json(results)
+		body, err := h.json(h.checks.Details(results))
 		return page(status, media, body), err
 	default: // also what nobody accepts: an error would mislead balancers
 		return page(status, "text/plain", []byte(strings.Join(reasons(results), "\n"))), nil

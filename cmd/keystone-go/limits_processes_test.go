@@ -227,6 +227,9 @@ func TestRL_C16(t *testing.T) {
 	p := limited(t, "redis://:hunter2@"+nobody)
 	s := launch(t, nil, nil, "--config-file", p.conf, "serve")
 	s.says(t, "[rate_limit] the store of the limits does not answer", 1)
+	if status, body := get(t, s.admin+"/readyz?verbose"); status != http.StatusOK || !strings.Contains(body, "limits degraded: ") || !strings.HasSuffix(body, "\ndegraded\n") {
+		t.Errorf("readyz: %d %s", status, body)
+	}
 	logins(t, []*process{s}, http.StatusServiceUnavailable)
 	if v := s.metric(t, `keystone_rate_limit_store_fallback_active{backend="redis",limiter="rate_limit_user_auth"}`); v != "1" {
 		t.Errorf("fallback_active is %s", v)

@@ -114,11 +114,20 @@ type sharedStore struct {
 func (b *builder) openShared(ctx context.Context, o storeOptions) (*sharedStore, error) {
 	cfg := fallback.Config{Instances: o.instances, Log: b.Log}
 	if o.store == "redis" {
-		client, err := b.dialRedis(ctx, o)
+		client, err := b.dialRedis(o)
 		if err != nil {
 			return nil, err
 		}
-		return &sharedStore{guard: fallback.New(client.Open, cfg), close: client.Close}, nil
+		guard := fallback.New(client.Open, cfg)
+		// A store that is away now may come back: the start does not wait for it.
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if err := client.Ping(ctx); err != nil {
+			guard.Away()
+			b.app.Warnings = append(b.app.Warnings, fmt.Sprintf(
+				"[rate_limit] the store of the limits does not answer (%v): until it does, each limit follows its on_store_failure", err))
+		}
+		return &sharedStore{guard: guard, close: client.Close}, nil
 	}
 	if err := migrations.VerifyOwn(ctx, b.app.DB, migrations.RateLimit); errors.Is(err, migrations.ErrBehind) {
 		return nil, b.blame("rate_limit", "store", errors.New("the table of the limits is missing or older than this release needs: run db_sync"))
@@ -129,7 +138,7 @@ func (b *builder) openShared(ctx context.Context, o storeOptions) (*sharedStore,
 	return &sharedStore{guard: fallback.New(client.Open, cfg), close: func() {}}, nil
 }
 
-func (b *builder) dialRedis(ctx context.Context, o storeOptions) (*redis.Client, error) {
+func (b *builder) dialRedis(o storeOptions) (*redis.Client, error) {
 	stats := b.stats
 	client, err := redis.Dial(redis.Config{
 		Observe: func(outcome string, took time.Duration) { stats.Stored("redis", outcome, took) },
@@ -142,13 +151,6 @@ func (b *builder) dialRedis(ctx context.Context, o storeOptions) (*redis.Client,
 			option = "redis_url_file"
 		}
 		return nil, b.blame("rate_limit", option, err)
-	}
-	// A store that is away now may come back: the start does not wait for it.
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	if err := client.Ping(ctx); err != nil {
-		b.app.Warnings = append(b.app.Warnings, fmt.Sprintf(
-			"[rate_limit] the store of the limits does not answer (%v): until it does, each limit follows its on_store_failure", err))
 	}
 	return client, nil
 }

@@ -24,7 +24,13 @@ func (b *builder) metrics(context.Context) error {
 		b.stats = ops.NewMetrics(b.app.face.sources(b.Now))
 		b.app.Admin = ops.NewAdmin(b.stats, b.Log,
 			ops.Probe{Name: "database", Check: func(ctx context.Context) error { return b.app.face.app.Load().DB.Ping(ctx) }},
-			ops.Probe{Name: "keys", Check: func(context.Context) error { return b.app.face.app.Load().tokens.ready() }})
+			ops.Probe{Name: "keys", Check: func(context.Context) error { return b.app.face.app.Load().tokens.ready() }},
+			ops.Probe{Name: "limits", Degrades: true, Check: func(context.Context) error {
+				if text := b.app.face.degraded(); text != "" {
+					return errors.New(text)
+				}
+				return nil
+			}})
 	}
 	b.app.Metrics = b.stats
 	b.app.Admin.Show(desk{b.app.face})
@@ -74,6 +80,19 @@ func (f *face) limiters(now time.Time) []ops.Limiter {
 		})
 	}
 	return out
+}
+
+// degraded tells that a limit goes without the store that it shares, as its
+// last check found; "" when none does.
+func (f *face) degraded() string {
+	if a := f.app.Load(); a != nil {
+		for _, s := range a.Limits.Stats() {
+			if s.Failing {
+				return "the shared store of the limits is away; each limit follows its on_store_failure"
+			}
+		}
+	}
+	return ""
 }
 
 func (f *face) keys(now time.Time) []ops.Keys {

@@ -128,7 +128,7 @@ func (b *builder) all(ctx context.Context) error {
 		{"keys", b.keys, nil},
 		{"traces", b.traces, nil},
 		{"policy", b.policies, nil},
-		{"health", b.health, nil},
+		{"health", b.health, []string{"metrics"}},
 		{"hashing", b.hashing, []string{"metrics"}},
 		{"database", b.database, []string{"metrics", "traces"}},
 		{"limits", b.limits, b.limitNeeds()},

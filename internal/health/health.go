@@ -22,7 +22,10 @@ type Config struct {
 	EnableByFiles []string // of enable_by_files
 	SourceRanges  []string // networks that may ask; empty: all
 	IgnoreProxied bool
-	Log           *slog.Logger // slog.Default() when nil
+	// Degraded tells what is away without which the server still answers, ""
+	// when nothing is; nil is never.
+	Degraded func() string
+	Log      *slog.Logger // slog.Default() when nil
 }
 
 // Result is what one backend says.
@@ -38,6 +41,7 @@ type Checks struct {
 	IgnoreProxied bool
 	ranges        []netip.Prefix
 	backends      []func(port int) Result
+	degraded      func() string
 }
 
 // The names of the backends.
@@ -57,7 +61,7 @@ func New(c Config) (*Checks, []string, error) {
 	if slices.Contains(c.Backends, byFile) && slices.Contains(c.Backends, enabled) {
 		return nil, nil, fmt.Errorf("backends: %s and %s exclude each other", enabled, byFile)
 	}
-	h := &Checks{Detailed: c.Detailed, IgnoreProxied: c.IgnoreProxied}
+	h := &Checks{Detailed: c.Detailed, IgnoreProxied: c.IgnoreProxied, degraded: c.Degraded}
 	for _, text := range c.SourceRanges {
 		p, err := prefix(text)
 		if err != nil {
@@ -123,6 +127,18 @@ func (h *Checks) Run(port int) (results []Result, healthy bool) {
 	return results, healthy
 }
 
+// Details are the results with what only readers of details are told: that the
+// server answers without something. It leaves the health as it is.
+func (h *Checks) Details(results []Result) []Result {
+	if h == nil || !h.Detailed || h.degraded == nil {
+		return results
+	}
+	if text := h.degraded(); text != "" {
+		return append(results, Result{true, reasonDegraded, text})
+	}
+	return results
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -132,6 +148,7 @@ const (
 	reasonOK       = "OK"
 	reasonDisabled = "DISABLED BY FILE"
 	reasonMissing  = "FILE PATH MISSING"
+	reasonDegraded = "DEGRADED"
 )
 
 func disableByFile(path string) func(int) Result {

@@ -20,6 +20,9 @@ import (
 type Probe struct {
 	Name  string
 	Check func(context.Context) error
+	// Degrades says that the server is still of use when this fails: it answers
+	// "degraded" then and stays ready. Such a check logs for itself.
+	Degrades bool
 }
 
 // Admin answers on the admin listener.
@@ -96,10 +99,14 @@ const (
 
 func (a *Admin) ready(w http.ResponseWriter, r *http.Request) {
 	failures, draining := a.probe(context.WithoutCancel(r.Context()))
-	status, lines := http.StatusOK, []string{}
+	status, text, lines := http.StatusOK, "ok\n", []string{}
 	for i, p := range a.probes {
 		word := "ok"
-		if failures[i] != nil {
+		switch {
+		case failures[i] == nil:
+		case p.Degrades:
+			text, word = "degraded\n", "degraded: "+failures[i].Error()
+		default:
 			status, word = http.StatusServiceUnavailable, "failed: "+failures[i].Error()
 		}
 		lines = append(lines, p.Name+" "+word)
@@ -107,7 +114,6 @@ func (a *Admin) ready(w http.ResponseWriter, r *http.Request) {
 	if draining {
 		status, lines = http.StatusServiceUnavailable, append(lines, "draining")
 	}
-	text := "ok\n"
 	if status != http.StatusOK {
 		text = "not ready\n"
 	}
@@ -127,7 +133,7 @@ func (a *Admin) probe(ctx context.Context) (failures []error, draining bool) {
 	defer cancel()
 	a.failures = make([]error, len(a.probes))
 	for i, p := range a.probes {
-		if a.failures[i] = p.Check(ctx); a.failures[i] != nil {
+		if a.failures[i] = p.Check(ctx); a.failures[i] != nil && !p.Degrades {
 			a.log.WarnContext(ctx, "not ready", "probe", p.Name, "error", a.failures[i])
 		}
 	}

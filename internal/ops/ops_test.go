@@ -165,6 +165,30 @@ func TestReady(t *testing.T) {
 	}
 }
 
+// What fails and only degrades is told, and takes no traffic away; what fails
+// beside it does.
+func TestDegradedIsReady(t *testing.T) {
+	var log bytes.Buffer
+	var database error
+	a := ops.NewAdmin(ops.NewMetrics(ops.Sources{}), slog.New(slog.NewTextHandler(&log, nil)),
+		ops.Probe{Name: "database", Check: func(context.Context) error { return database }},
+		ops.Probe{Name: "limits", Degrades: true, Check: func(context.Context) error { return errors.New("the store is away") }})
+	if w := get(t, a.Handler(), "/readyz"); w.Code != http.StatusOK || w.Body.String() != "degraded\n" {
+		t.Errorf("got %d %q", w.Code, w.Body)
+	}
+	if w := get(t, a.Handler(), "/readyz?verbose"); w.Code != http.StatusOK || w.Body.String() != "database ok\nlimits degraded: the store is away\ndegraded\n" {
+		t.Errorf("verbose: got %d %q", w.Code, w.Body)
+	}
+	if log.Len() > 0 {
+		t.Errorf("log: %s", log.String())
+	}
+	database = errors.New("no route to host")
+	time.Sleep(1100 * time.Millisecond)
+	if w := get(t, a.Handler(), "/readyz"); w.Code != http.StatusServiceUnavailable || w.Body.String() != "not ready\n" {
+		t.Errorf("without a database: got %d %q", w.Code, w.Body)
+	}
+}
+
 func TestDrainingIsNotReady(t *testing.T) {
 	a := ops.NewAdmin(ops.NewMetrics(ops.Sources{}), slog.New(slog.DiscardHandler))
 	if w := get(t, a.Handler(), "/readyz"); w.Code != http.StatusOK {

@@ -87,6 +87,10 @@ func New(open ratelimit.Opener, cfg Config) *Guard {
 // Failing tells whether the last check had no answer from the shared store.
 func (g *Guard) Failing() bool { return g.failing.Load() }
 
+// Away says that the shared store did not answer outside of a check, at the
+// start for instance. The next check that it answers takes that back.
+func (g *Guard) Away() { g.failing.Store(true) }
+
 // texter makes the keys of texts, the same in all processes.
 type texter interface {
 	Text(s string) ratelimit.Key
