@@ -43,7 +43,7 @@ var (
 		{name: "enabled", kind: loose},
 		tagList, immutableField,
 	}}
-	domainQuery = query{fields: []field{{name: "enabled", kind: loose}, {name: "name", max: 64}}}
+	domainQuery = query{fields: []field{{name: "enabled", kind: loose}, {name: "name", min: 1, max: 64, pattern: notBlank}}}
 )
 
 // ownDomainID lets a rule look at the domain of a token for one.

@@ -47,7 +47,7 @@ var (
 		{name: "name", min: 1, max: 255, pattern: notBlank},
 		{name: "description", nullable: true},
 	}}
-	groupQuery  = query{fields: []field{{name: "domain_id", min: 1, max: 64, pattern: idText}, {name: "name", max: 255}, sortDirection}}
+	groupQuery  = query{fields: []field{{name: "domain_id", min: 1, max: 64, pattern: idText}, {name: "name", min: 1, max: 255, pattern: notBlank}, sortDirection}}
 	memberQuery = []field{{name: "domain_id"}, {name: "enabled"}, {name: "name"}, {name: "password_expires_at"}}
 
 	sortDirection = field{name: "sort_dir", oneOf: []string{"asc", "desc"}}
@@ -186,7 +186,7 @@ func (h groups) remove(c *Call) (Reply, error) {
 }
 
 func groupExtra(body pyjson.Object) pyjson.Object {
-	return body.Without("id", "name", "domain_id", "description", "links")
+	return body.Without("id", "name", "domain_id", "description", "links", "extra")
 }
 
 func groupView(c *Call, g identity.Group) pyjson.Object {

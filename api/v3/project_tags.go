@@ -1,9 +1,12 @@
 package v3
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
@@ -35,8 +38,18 @@ func (h projectTags) list(c *Call) (Reply, error) {
 func (h projectTags) show(c *Call, names []string) Reply {
 	return Reply{Status: http.StatusOK, Body: pyjson.Object{
 		{Key: "tags", Value: names},
-		{Key: "links", Value: member("self", c.Self())},
+		{Key: "links", Value: member("self", c.here())},
 	}}
+}
+
+// here is what Python calls the address of a list of tags: that of the API,
+// with the query.
+func (c *Call) here() string {
+	self := c.base + "/v3"
+	if q := c.r.URL.RawQuery; q != "" {
+		self += "?" + q
+	}
+	return self
 }
 
 func (h projectTags) put(c *Call) (Reply, error) {
@@ -72,9 +85,24 @@ func (h projectTags) add(c *Call) (Reply, error) {
 		return Reply{}, err
 	}
 	// Python's link lacks a part of the path.
-	return Reply{Status: http.StatusCreated, Header: http.Header{"Location": {c.Link(id, "tags", name)}}}, nil
+	return Reply{Status: http.StatusCreated, Header: http.Header{"Location": {locationText(c.Link(id, "tags", name))}}}, nil
 }
 
 func (h projectTags) delete(c *Call) (Reply, error) {
 	return noContent(), h.RemoveTag(c.Ctx(), c.Param("project_id"), c.Param("value"))
+}
+
+// locationText writes an address as a header may hold it: with an escape for
+// each byte that is neither a letter nor a sign with a meaning there.
+func locationText(address string) string {
+	var out strings.Builder
+	for i := range len(address) {
+		b := address[i]
+		if b < utf8.RuneSelf && (unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b)) || strings.IndexByte("-._~%!$&'()*+,/:;=?#@", b) >= 0) {
+			out.WriteByte(b)
+		} else {
+			fmt.Fprintf(&out, "%%%02X", b)
+		}
+	}
+	return out.String()
 }

@@ -59,7 +59,7 @@ var (
 	projectQuery = query{fields: []field{
 		{name: "domain_id", min: 1, max: 64, pattern: idText},
 		{name: "enabled", kind: loose},
-		{name: "name", max: 64},
+		{name: "name", min: 1, max: 64, pattern: notBlank},
 		{name: "parent_id", pattern: uuidText},
 		{name: "is_domain", kind: loose},
 		{name: "tags"},
@@ -202,7 +202,7 @@ func projectChange(body pyjson.Object) resource.Change {
 			ch.Immutable = &v
 		}
 	}
-	ch.Extra = body.Without("id", "name", "domain_id", "parent_id", "is_domain", "enabled", "description", "tags", "options", "links", "explicit_domain_id")
+	ch.Extra = body.Without("id", "name", "domain_id", "parent_id", "is_domain", "enabled", "description", "tags", "options", "links", "extra", "explicit_domain_id")
 	return ch
 }
 

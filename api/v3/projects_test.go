@@ -136,7 +136,7 @@ func TestProjectLists(t *testing.T) {
 			{"disable above a disabled one", "PATCH", "/v3/projects/p2", "tok-admin", `{"project": {"enabled": false}}`, 200, ""},
 			{"enable below it", "PATCH", "/v3/projects/p3", "tok-admin", `{"project": {"enabled": true}}`, 403, "Cannot enable project p3 since it has disabled parents"},
 			{"create below it", "POST", "/v3/projects", "tok-admin", `{"project": {"name": "n", "parent_id": "p2"}}`, 400, "cannot create a project in a branch containing a disabled project: p2"},
-			{"tags", "GET", "/v3/projects/p1/tags", "tok-admin", "", 200, `{"tags": ["blue", "red"], "links": {"self": "http://127.0.0.1:5000/v3/projects/p1/tags"}}`},
+			{"tags", "GET", "/v3/projects/p1/tags", "tok-admin", "", 200, `{"tags": ["blue", "red"], "links": {"self": "http://127.0.0.1:5000/v3"}}`},
 			{"has a tag", "GET", "/v3/projects/p1/tags/red", "tok-admin", "", 204, ""},
 			{"has not", "GET", "/v3/projects/p1/tags/Red", "tok-admin", "", 404, "Could not find project tag: Red."},
 			{"add a tag", "PUT", "/v3/projects/p1/tags/new", "tok-admin", "", 201, ""},

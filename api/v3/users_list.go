@@ -24,7 +24,7 @@ var (
 		{name: "domain_id", min: 1, max: 64, pattern: idText},
 		{name: "enabled", kind: loose},
 		{name: "idp_id"},
-		{name: "name", max: 255},
+		{name: "name", min: 1, max: 255, pattern: notBlank},
 		{name: "password_expires_at"},
 		{name: "protocol_id"},
 		{name: "unique_id"},

@@ -52,7 +52,7 @@ func (s Source[T]) Query(h Hints) (db.Query[T], Page[T]) {
 			w.And(s.ID+` > ?`, *h.Marker)
 		}
 		switch {
-		case h.Limited:
+		case h.Limited && h.Limit > 0: // 0 is no limit to a page, which is told to be full
 			order += ` limit ` + w.Arg(h.Limit)
 		case h.Max > 0:
 			order += ` limit ` + w.Arg(h.Max)

@@ -53,7 +53,7 @@ func replayRecorded(t *testing.T, s *stand) diff.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return replay(t, s.compare(t, "recorded", nil), leastRecorded, scenario)
+	return replay(t, s, "recorded", nil, leastRecorded, scenario)
 }
 
 func replayScenarios(t *testing.T, s *stand) diff.Report {
@@ -61,10 +61,11 @@ func replayScenarios(t *testing.T, s *stand) diff.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return replay(t, s.compare(t, "scenarios", rules), leastSteps, scenarios...)
+	return replay(t, s, "scenarios", rules, leastSteps, scenarios...)
 }
 
-func replay(t *testing.T, run *diff.Run, least int, scenarios ...diff.Scenario) diff.Report {
+func replay(t *testing.T, s *stand, name string, changes peer.Conf, least int, scenarios ...diff.Scenario) diff.Report {
+	run := s.compare(t, name, changes)
 	p := parts{run: run}
 	for _, sc := range scenarios {
 		p.part(t, sc.Name, func(t *testing.T) {
@@ -73,6 +74,7 @@ func replay(t *testing.T, run *diff.Run, least int, scenarios ...diff.Scenario) 
 			}
 		})
 	}
+	p.part(t, "rows", func(t *testing.T) { s.sameRows(t, run, name) })
 	return p.end(t, least)
 }
 

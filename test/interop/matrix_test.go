@@ -38,6 +38,7 @@ func matrix(t *testing.T, s *stand) diff.Report {
 			}
 		}
 	}
+	p.part(t, "rows", func(t *testing.T) { s.sameRows(t, run, "matrix") })
 	return p.end(t, leastPairs)
 }
 
