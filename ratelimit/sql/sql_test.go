@@ -83,14 +83,17 @@ func TestConform(t *testing.T) {
 	_ = checks.Set("15")
 	defer func() { _ = checks.Set(usual) }()
 	each(t, func(t *testing.T, d db.DB, portable bool) {
-		name := 0
-		conform.Run(t, conform.Target{Form: conform.GCRA, Tick: time.Microsecond, Open: func(t testing.TB, spec ratelimit.Spec, clock *conform.Clock) ratelimit.Store {
-			c := client(d)
-			c.SetClock(clock.Now)
-			name++
-			spec.Name = fmt.Sprint("conform", name, portable)
-			return open(t, c, portable, spec)
-		}})
+		for _, form := range []conform.Form{conform.GCRA, conform.Counter} {
+			name := 0
+			target := conform.Target{Form: form, Tick: time.Microsecond, Open: func(t testing.TB, spec ratelimit.Spec, clock *conform.Clock) ratelimit.Store {
+				c := client(d)
+				c.SetClock(clock.Now)
+				name++
+				spec.Name = fmt.Sprint("conform", name, portable)
+				return open(t, c, portable, spec)
+			}}
+			t.Run(string(form), func(t *testing.T) { conform.Run(t, target) })
+		}
 	})
 }
 
@@ -287,7 +290,8 @@ func TestRefused(t *testing.T) {
 	each(t, func(t *testing.T, d db.DB, portable bool) {
 		c := client(d)
 		for _, bad := range []ratelimit.Spec{
-			{Name: "a", Quota: ratelimit.Quota{Rate: 1, Period: time.Second, Burst: 1}, Algorithm: ratelimit.SlidingWindow},
+			{Name: "a", Quota: ratelimit.Quota{Rate: 1, Period: time.Second, Burst: 1}, Algorithm: "leaky"},
+			{Name: "d", Quota: ratelimit.Quota{Rate: 1, Period: time.Hour, Burst: 25}, Algorithm: ratelimit.SlidingWindow},
 			{Name: "b", Quota: ratelimit.Quota{Rate: 1, Period: 10 * time.Nanosecond, Burst: 1}},
 			{Name: "c"},
 		} {

@@ -48,10 +48,11 @@ func New(c Config) *Client {
 
 // Store is a ratelimit.Store whose states are rows.
 type Store struct {
-	client *Client
-	name   string
-	quota  atomic.Pointer[ratelimit.Quota]
-	stop   func()
+	client  *Client
+	name    string
+	quota   atomic.Pointer[ratelimit.Quota]
+	sliding bool // a sliding window instead of GCRA
+	stop    func()
 	// portable keeps to statements that every engine has.
 	portable bool
 
@@ -59,13 +60,16 @@ type Store struct {
 }
 
 // Open makes the store of one limiter, as a ratelimit.Opener, and starts its
-// sweeper. It refuses a sliding window, which no row here can hold, a quota out
-// of bounds, and a period that is no whole number of microseconds.
+// sweeper. It refuses a quota out of bounds, and a period that is no whole number
+// of microseconds.
 func (c *Client) Open(spec ratelimit.Spec) (ratelimit.Store, error) {
-	if spec.Algorithm != "" && spec.Algorithm != ratelimit.GCRA {
-		return nil, fmt.Errorf("sql: the database holds %s alone, not %s", ratelimit.GCRA, spec.Algorithm)
+	if spec.Algorithm != "" && spec.Algorithm != ratelimit.GCRA && spec.Algorithm != ratelimit.SlidingWindow {
+		return nil, fmt.Errorf("sql: no such algorithm: %s", spec.Algorithm)
 	}
-	s := &Store{client: c, name: spec.Name, portable: c.db.Dialect() != db.Postgres}
+	s := &Store{
+		client: c, name: spec.Name, portable: c.db.Dialect() != db.Postgres,
+		sliding: spec.Algorithm == ratelimit.SlidingWindow,
+	}
 	if err := s.setQuota(spec.Quota); err != nil {
 		return nil, err
 	}
@@ -76,6 +80,11 @@ func (c *Client) Open(spec ratelimit.Spec) (ratelimit.Store, error) {
 func (s *Store) setQuota(q ratelimit.Quota) error {
 	if err := q.Check(); err != nil {
 		return err
+	}
+	if s.sliding {
+		if _, err := ratelimit.NewCounter(q); err != nil {
+			return err
+		}
 	}
 	if q.Period%time.Microsecond != 0 {
 		return fmt.Errorf("%w: the period %s is no whole number of microseconds", ratelimit.ErrQuota, q.Period)
@@ -100,24 +109,31 @@ func (c *Client) hash(kind string, b []byte) [16]byte {
 func (s *Store) Text(text string) ratelimit.Key { return s.client.hash("text", []byte(text)) }
 
 func (s *Store) id(k ratelimit.Key) string {
-	h := s.client.hash("key", k[:])
+	kind := "key"
+	if s.sliding {
+		kind = "window" // its rows mean something else
+	}
+	h := s.client.hash(kind, k[:])
 	return hex.EncodeToString(h[:])
 }
 
 // Take charges a key by the database's clock.
 func (s *Store) Take(ctx context.Context, k ratelimit.Key, cost int64) (ratelimit.Decision, error) {
-	r := newRule(*s.quota.Load())
-	if cost < 0 || cost > r.burst {
+	q := *s.quota.Load()
+	if cost < 0 || cost > q.Burst {
 		return ratelimit.Decision{}, ratelimit.ErrCost
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.client.budget)
 	defer cancel()
 	var d ratelimit.Decision
 	var err error
-	if !s.portable {
-		d, err = s.takeAtOnce(ctx, r, s.id(k), cost)
-	} else {
-		d, err = s.takeLocked(ctx, r, s.id(k), cost)
+	switch id := s.id(k); {
+	case s.sliding:
+		d, err = s.takeWindow(ctx, newWindow(q), id, cost)
+	case !s.portable:
+		d, err = s.takeAtOnce(ctx, newRule(q), id, cost)
+	default:
+		d, err = s.takeLocked(ctx, newRule(q), id, cost)
 	}
 	switch {
 	case err != nil:
@@ -141,11 +157,14 @@ func (s *Store) Refund(ctx context.Context, k ratelimit.Key, n int64) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.client.budget)
 	defer cancel()
-	r := newRule(*s.quota.Load())
-	if n = min(n, r.burst); !s.portable {
-		return s.refundAtOnce(ctx, r, s.id(k), n)
+	q, id := *s.quota.Load(), s.id(k)
+	switch n = min(n, ratelimit.MaxBurst); {
+	case s.sliding:
+		return s.refundWindow(ctx, newWindow(q), id, n)
+	case !s.portable:
+		return s.refundAtOnce(ctx, newRule(q), id, min(n, q.Burst))
 	}
-	return s.refundLocked(ctx, r, s.id(k), n)
+	return s.refundLocked(ctx, newRule(q), id, min(n, q.Burst))
 }
 
 // Reset forgets what is owed on a key.
