@@ -29,7 +29,6 @@ func TestConfigCheck(t *testing.T) {
 	r := p.run(t, "config", "check")
 	want := `read CONF
 CONF:16: [token] expirations is not known; did you mean [token] expiration?
-CONF:20: [resource] list_limit has no effect in this server
 CONF:18: [cache] proxies has no effect in this server
 CONF:20: [assignment] list_limit is an older name of [resource] list_limit
 `
@@ -84,7 +83,7 @@ func TestConfigShowGiven(t *testing.T) {
 // TestNotServed: what asks for more than there is here is told by the check and
 // loudly by the start.
 func TestNotServed(t *testing.T) {
-	p := ready(t, "[identity]", "driver = ldap", "[catalog]", "driver = kvs", "[auth]", "methods = password,token,openid", "[resource]", "driver = sql", "[policy]", "list_limit = 3",
+	p := ready(t, "[identity]", "driver = ldap", "[catalog]", "driver = kvs", "[auth]", "methods = password,token,openid", "[resource]", "driver = sql", "[profiler]", "es_doc_type = x",
 		"[identity]", "domain_specific_drivers_enabled = true")
 	r := p.run(t, "config", "check")
 	for _, want := range []string{
@@ -92,7 +91,7 @@ func TestNotServed(t *testing.T) {
 		p.conf + ":18: [catalog] driver = kvs is not served: this server acts as with sql\n",
 		p.conf + ":20: these methods of [auth] methods are not served: openid\n",
 		p.conf + ":26: [identity] domain_specific_drivers_enabled = true is not served: this server acts as with False\n",
-		p.conf + ":24: [policy] list_limit has no effect in this server\n",
+		p.conf + ":24: [profiler] es_doc_type has no effect in this server\n",
 	} {
 		r.expect(t, "config check", 0, want, "")
 	}
@@ -102,7 +101,7 @@ func TestNotServed(t *testing.T) {
 		"WARNING keystone [-] [catalog] driver = kvs is not served: this server acts as with sql at=" + p.conf + ":18",
 		"WARNING keystone [-] These methods of [auth] methods are not served: openid at=" + p.conf + ":20",
 		"WARNING keystone [-] [identity] domain_specific_drivers_enabled = true is not served: this server acts as with False at=" + p.conf + ":26",
-		"have no effect in this server: [policy] list_limit",
+		"have no effect in this server: [profiler] es_doc_type",
 	} {
 		if strings.Count(s.log.String(), want) != 1 {
 			t.Errorf("the log does not say once %q:\n%s", want, s.log)
