@@ -46,6 +46,8 @@ type RoleChange struct {
 	Description **string // set to nil: null
 	Immutable   **bool   // set to nil: the option goes
 	Extra       pyjson.Object
+	// DomainID is what an update sends of it; an error then tells it.
+	DomainID string
 	// More is set when the request has more than options, which an immutable
 	// role does not allow.
 	More bool
@@ -160,7 +162,7 @@ func (r Roles) Update(ctx context.Context, id string, ch RoleChange) (Record, er
 	})
 	switch {
 	case errors.Is(err, db.ErrDuplicate):
-		return Record{}, fault.Duplicate("role", "Duplicate entry found with name %s", name)
+		return Record{}, nameTaken(name, ch.DomainID)
 	case err != nil:
 		return Record{}, wrap(err, "update role", id)
 	}

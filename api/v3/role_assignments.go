@@ -19,7 +19,7 @@ type roleAssignments struct {
 func (h roleAssignments) routes() []Route {
 	return []Route{{
 		Method: "GET", Path: "/v3/role_assignments", Rule: "identity:list_role_assignments", Other: "identity:list_role_assignments_for_tree", Choose: asksForTree,
-		Query: &assignmentQuery, Check: checkAssignmentQuery, Target: h.target, TargetFirst: true, Do: h.list,
+		Query: &assignmentQuery, Check: checkAssignmentQuery, Target: h.target, Do: h.list,
 		Limit: ratelimit.ClassToken, Rel: "role_assignments", Summary: "List role assignments",
 	}}
 }

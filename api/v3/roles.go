@@ -136,6 +136,7 @@ func roleChange(body pyjson.Object) assignment.RoleChange {
 			ch.Immutable = &v
 		}
 	}
+	ch.DomainID, _ = body.String("domain_id")
 	ch.Extra = body.Without("id", "name", "domain_id", "description", "options", "links")
 	return ch
 }

@@ -86,4 +86,7 @@ var showing = slices.Concat(
 	plain("group", "groups", func() m {
 		return m{"name": name("gröup"), "domain_id": "default", "description": "dës"}
 	}, m{"description": "changed"}),
+	plain("role", "roles", func() m {
+		return m{"name": name("röle"), "description": "dës", "more": m{"a": 1.5}}
+	}, m{"description": "changed"}),
 )

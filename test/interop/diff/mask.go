@@ -39,7 +39,7 @@ var Masks = []Mask{
 	},
 	{
 		Name: "words of a schema error", Status: 400, Path: regexp.MustCompile(`^\$\.error\.message$`),
-		Form: regexp.MustCompile(`(?s)Failed validating|^Invalid input: |Invalid input for field/attribute|does not match|is a required property|is not of type|is too (long|short)|Additional properties are not allowed|non-empty|does not have enough properties|is not valid under any`),
+		Form: regexp.MustCompile(`(?s)Failed validating|^Invalid input: |Invalid input for field/attribute|does not match|is a required property|is not of type|is too (long|short)|Additional properties are not allowed|non-empty|does not have enough properties|is not valid under any|is a dependency of|is valid under each of|should not be valid under`),
 		Why:  "D-16: jsonschema's own words with a dump of the schema are no contract",
 	},
 }
