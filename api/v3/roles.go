@@ -21,9 +21,9 @@ func (h roles) routes() []Route {
 	return []Route{
 		{Method: "GET", Path: all, Rule: "identity:list_roles", Other: "identity:list_domain_roles", Choose: asksForDomain, Query: &roleQuery, Do: h.list, Limit: ratelimit.ClassToken, Rel: "roles", Summary: "List roles"},
 		{Method: "POST", Path: all, Rule: "identity:create_role", Other: "identity:create_domain_role", Choose: sendsDomain, Body: &newRole, Target: sentRole, Do: h.create, Limit: ratelimit.ClassToken, Rel: "roles", Summary: "Create a role", Audited: "role"},
-		{Method: "GET", Path: one, Rule: "identity:get_role", Other: "identity:get_domain_role", Choose: ofDomain, Target: h.target, Do: h.get, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Show a role"},
-		{Method: "PATCH", Path: one, Rule: "identity:update_role", Other: "identity:update_domain_role", Choose: ofDomain, Body: &changedRole, Target: h.target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Change a role", Audited: "role"},
-		{Method: "DELETE", Path: one, Rule: "identity:delete_role", Other: "identity:delete_domain_role", Choose: ofDomain, Target: h.target, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Delete a role", Audited: "role"},
+		{Method: "GET", Path: one, Rule: "identity:get_role", Other: "identity:get_domain_role", Choose: ofDomain, Target: h.target, TargetFirst: true, Do: h.get, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Show a role"},
+		{Method: "PATCH", Path: one, Rule: "identity:update_role", Other: "identity:update_domain_role", Choose: ofDomain, Body: &changedRole, Target: h.target, TargetFirst: true, Do: h.update, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Change a role", Audited: "role"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_role", Other: "identity:delete_domain_role", Choose: ofDomain, Target: h.target, TargetFirst: true, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Delete a role", Audited: "role"},
 	}
 }
 
@@ -66,7 +66,8 @@ func sentRole(c *Call) (policy.Target, error) {
 	return t, nil
 }
 
-// target loads the role; rules look at it where it is of a domain.
+// target loads the role that the rule looks at; one that is not there is told
+// before the rule is asked.
 func (h roles) target(c *Call) (policy.Target, error) {
 	r, err := h.Get(c.Ctx(), c.Param("role_id"))
 	if err != nil {
@@ -74,9 +75,7 @@ func (h roles) target(c *Call) (policy.Target, error) {
 	}
 	c.Object = r
 	t := policy.Target{}
-	if r.DomainID != "" {
-		t.AddObject("target.role", roleView(c, r))
-	}
+	t.AddObject("target.role", roleView(c, r))
 	return t, nil
 }
 

@@ -39,6 +39,7 @@ func TestRoles(t *testing.T) {
 			{"delete by a member", "DELETE", one, "tok-member", "", 403, "identity:delete_role"},
 			{"delete", "DELETE", one, "tok-admin", "", 204, ""},
 			{"delete again", "DELETE", one, "tok-admin", "", 404, "Could not find role: {ID}."},
+			{"what is not there, by a member", "GET", one, "tok-member", "", 404, "Could not find role: {ID}."},
 		})
 	})
 }
@@ -66,6 +67,22 @@ func TestImpliedRoles(t *testing.T) {
 			{"all", "GET", "/v3/role_inferences", "tok-admin", "", 200, `{"role_inferences": [{"prior_role": {"id": "local"`},
 			{"take it back", "DELETE", "/v3/roles/r1/implies/r2", "tok-admin", "", 204, ""},
 			{"again", "DELETE", "/v3/roles/r1/implies/r2", "tok-admin", "", 404, "r1 does not imply r2."},
+		})
+	})
+}
+
+// A domain's manager sees the roles that he may give.
+func TestRolesOfManagers(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
+		seedGrants(t, d)
+		script(t, scopedStand(t, d), []step{
+			{"list", "GET", "/v3/roles", "tok-domain-manager", "", 200, `"id": "auditor"`},
+			{"list by a project's manager", "GET", "/v3/roles", "tok-project-manager", "", 403, ""},
+			{"one that he may give", "GET", "/v3/roles/member", "tok-domain-manager", "", 200, `"id": "member"`},
+			{"another", "GET", "/v3/roles/auditor", "tok-domain-manager", "", 403, "identity:get_role"},
+			{"his domain's", "GET", "/v3/roles/dr", "tok-domain-manager", "", 403, "identity:get_domain_role"},
+			{"change", "PATCH", "/v3/roles/member", "tok-domain-manager", `{"role": {"description": "x"}}`, 403, "identity:update_role"},
+			{"delete", "DELETE", "/v3/roles/member", "tok-domain-manager", "", 403, "identity:delete_role"},
 		})
 	})
 }
