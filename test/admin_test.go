@@ -279,3 +279,58 @@ func TestResetOfAPair(t *testing.T) {
 		})
 	}
 }
+
+// What a user's reset also forgets: where he was right before, and what his
+// application credentials owe. Another's stay.
+func TestResetForgetsGuesses(t *testing.T) {
+	for _, engine := range dbtest.Engines() {
+		t.Run(engine, func(t *testing.T) {
+			two, ten, one := 2, 10, 1
+			c := newCloud(t, harness.Options{Engine: engine, Conf: func(c *conf.Config) {
+				u, p := &c.RateLimitUserAuth, &c.RateLimitTrustedPair
+				u.Enabled, u.BurstSize, u.ReplenishRatePerSecond = true, &two, &one
+				p.Enabled, p.BurstSize, p.ReplenishRatePerSecond = true, &ten, &one
+				c.RateLimitSignedIn.PerPrincipal = perMinute(100)
+			}})
+			admin, here, elsewhere := c.Admin(), "192.0.2.9:1", "192.0.2.10:1"
+			l, credential := c.App.Limits.SignedIn, map[string]string{"ana": strings.Repeat("a", 32), "ben": strings.Repeat("b", 32)}
+			for name, id := range credential {
+				_, err := c.DB.Exec(t.Context(), `insert into application_credential (internal_id, id, name, secret_hash, user_id) values ($1, $2, 'x', '', $3)`, int(id[0]), id, c.ids[name])
+				c.must(err)
+				if _, err := l.TakeCost(t.Context(), l.Text(id), 7); err != nil {
+					t.Fatal(err)
+				}
+				if got := c.attempt(name, name+"-pw", here); got != 201 {
+					t.Fatalf("%s: %d", name, got)
+				}
+			}
+			strangers := func(name string) {
+				t.Helper()
+				for _, want := range []int{401, 401, 429} {
+					if got := c.attempt(name, "wrong", elsewhere); got != want {
+						t.Fatalf("a stranger at %s: %d, want %d", name, got, want)
+					}
+				}
+			}
+			strangers("ana")
+			strangers("ben")
+			if got := c.attempt("ana", "ana-pw", here); got != 201 {
+				t.Fatalf("ana where she was before: %d", got)
+			}
+			if a := c.Do(harness.Call{Method: "DELETE", Path: "/v3/keystone-go/ratelimit?user_id=" + c.ids["ana"], Token: admin}); a.Status != 200 || strings.Count(a.Body, "rate_limit_signed_in") != 1 {
+				t.Fatalf("reset: %d %s", a.Status, a.Body)
+			}
+			strangers("ana")
+			for name, want := range map[string]int{"ana": 429, "ben": 201} {
+				if got := c.attempt(name, name+"-pw", here); got != want {
+					t.Errorf("%s where both were before: %d, want %d", name, got, want)
+				}
+			}
+			for name, want := range map[string]int64{"ana": 100, "ben": 93} {
+				if d, err := l.Peek(t.Context(), l.Text(credential[name])); err != nil || d.Remaining != want {
+					t.Errorf("the application credential of %s: %+v, %v, want %d", name, d, err, want)
+				}
+			}
+		})
+	}
+}

@@ -9,8 +9,11 @@ import (
 // its own.
 const pages = 8
 
-// mark is what a book notes something under: a keyed hash of one size.
+// mark is what a book notes something under: a keyed hash of one size, in which
+// so many bytes may be those of whom it is about.
 type mark [16]byte
+
+const ownerBytes = 8
 
 // book notes marks, each for a time and with a count, and at most so many:
 // of a full page the mark that was noted least recently goes.
@@ -91,6 +94,20 @@ func (b *book) forget(at int, m mark) {
 	defer p.mu.Unlock()
 	if i, ok := p.index[m]; ok {
 		p.drop(i)
+	}
+}
+
+// forgetOf gives up all marks that have the first half of this one.
+func (b *book) forgetOf(owner mark) {
+	for n := range b.page {
+		p := &b.page[n]
+		p.mu.Lock()
+		for m, i := range p.index {
+			if [ownerBytes]byte(m[:]) == [ownerBytes]byte(owner[:]) {
+				p.drop(i)
+			}
+		}
+		p.mu.Unlock()
 	}
 }
 

@@ -124,7 +124,8 @@ func (g *Guard) trusts(addr netip.Addr, who string) bool {
 		return false
 	}
 	m := g.Memory
-	return m.trusted.count(m.page(who), m.mark(who, network(g.Trusted, addr)), m.now()) > 0
+	k := m.markOf(who, network(g.Trusted, addr))
+	return m.trusted.count(k.page(), k, m.now()) > 0
 }
 
 // stranger is what whoever is not trusted is charged.
@@ -210,12 +211,14 @@ func (t *Try) growth() int64 {
 		return 1
 	}
 	m := t.streak()
-	return 1 << min(g.Memory.failing.count(int(m[0]), m, g.Memory.now()), doublings)
+	return 1 << min(g.Memory.failing.count(int(m[ownerBytes]), m, g.Memory.now()), doublings)
 }
 
-func (t *Try) streak() mark { return t.guard.Memory.mark(t.secret.Who, network(t.guard.Pair, t.addr)) }
+func (t *Try) streak() mark {
+	return t.guard.Memory.markOf(t.secret.Who, network(t.guard.Pair, t.addr))
+}
 
-func (t *Try) seen() mark { return t.guard.Memory.mark(t.secret.Who, network(t.guard.Spray, t.addr)) }
+func (t *Try) seen() mark { return t.guard.Memory.markOf(t.secret.Who, network(t.guard.Spray, t.addr)) }
 
 // password is the bucket of a password; whoever reads the store learns nothing
 // of it without the key, which never leaves the process.

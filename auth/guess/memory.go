@@ -75,19 +75,29 @@ func (m *Memory) mark(texts ...string) (k mark) {
 	return k
 }
 
+// markOf is the mark of somebody at a place. Its first half is the same for all
+// places of his, so that his marks can be found again.
+func (m *Memory) markOf(who, place string) (k mark) {
+	owner, both := m.mark(who), m.mark(who, place)
+	copy(k[:ownerBytes], owner[:])
+	copy(k[ownerBytes:], both[:])
+	return k
+}
+
 // noted tells whether a mark is in a book, noteFor notes it there and counts how
-// often it was.
-func (m *Memory) noted(b *book, k mark) bool { return b.count(int(k[0]), k, m.now()) > 0 }
+// often it was. The pages are by the second half: the marks of one who is tried
+// from everywhere are on all of them.
+func (m *Memory) noted(b *book, k mark) bool { return b.count(int(k[ownerBytes]), k, m.now()) > 0 }
 
 func (m *Memory) noteFor(b *book, k mark, d time.Duration) uint32 {
 	now := m.now()
-	return b.note(int(k[0]), k, now, now+d)
+	return b.note(int(k[ownerBytes]), k, now, now+d)
 }
 
-// page is the one on which all that is a user's stands: whoever may log in
+// page is the one on which all pairs of a trusted user stand: whoever may log in
 // himself, and so can fill a page from many addresses, pushes out the marks of
 // an eighth of the users at most.
-func (m *Memory) page(who string) int { return int(m.mark(who)[0]) }
+func (k mark) page() int { return int(k[0]) }
 
 // network is an address as a limiter cuts it.
 func network(l *ratelimit.Limiter, addr netip.Addr) string {

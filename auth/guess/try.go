@@ -18,11 +18,12 @@ func (t *Try) Right(ctx context.Context) {
 	g, m := t.guard, t.guard.Memory
 	if g.Pair != nil && g.Growing {
 		k := t.streak()
-		m.failing.forget(int(k[0]), k)
+		m.failing.forget(int(k[ownerBytes]), k)
 	}
 	if g.Trusted != nil && t.secret.Known && t.addr.IsValid() {
 		now := m.now()
-		m.trusted.note(m.page(t.secret.Who), m.mark(t.secret.Who, network(g.Trusted, t.addr)), now, now+g.TrustFor)
+		k := m.markOf(t.secret.Who, network(g.Trusted, t.addr))
+		m.trusted.note(k.page(), k, now, now+g.TrustFor)
 	}
 }
 

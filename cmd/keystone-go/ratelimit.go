@@ -207,7 +207,11 @@ func (p *program) rateLimitResetCommand() *cobra.Command {
 		Long: `reset calls the server's admin API, which needs a token whose holder the rule
 keystone_go:reset_ratelimit lets through, an administrator's. The token is read
 from OS_TOKEN, else the login that the other OS_* variables describe is made. The
-server's audit log says who did it.`,
+server's audit log says who did it.
+
+Of a user the server that is asked also forgets where he logged in before and how
+often he failed in a row, with --address there alone; his application credentials
+are given their quota back too.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q, err := who.query()
 			if err == nil && len(q) == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,31 +109,65 @@ type bucket struct {
 // buckets are those that a subject may owe in: by user, by address, and by
 // both when both are named. An application credential counts apart from its
 // user, and is not among them.
-func (a *App) buckets(ctx context.Context, s ops.Subject) ([]bucket, error) {
-	user, err := a.userOf(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	var addr netip.Addr
-	if s.Address != "" {
-		if addr, err = netip.ParseAddr(s.Address); err != nil {
-			return nil, fault.New(fault.BadRequest, "%q is no IP address.", s.Address)
-		}
-	}
-	var out []bucket
+func (a *App) buckets(w whom) (out []bucket) {
+	user, addr := w.user, w.addr
 	for _, l := range a.Limits.All() {
 		switch kind := keyedBy(l.Name()); {
-		case kind == byAddress && s.Address != "" && user == "":
+		case kind == byAddress && addr.IsValid() && user == "":
 			out = append(out, bucket{l, l.Address(addr)})
 		case kind == byUser && user != "":
 			out = append(out, bucket{l, l.Text(user)})
 		case kind == byPrincipal && user != "":
 			out = append(out, bucket{l, l.Text(user)})
-		case kind == byPair && user != "" && s.Address != "":
+		case kind == byPair && user != "" && addr.IsValid():
 			out = append(out, bucket{l, guess.PairKey(l, user, addr)})
 		}
 	}
-	return out, nil
+	return out
+}
+
+// whom is a subject, looked up.
+type whom struct {
+	user string // "" if it names none
+	addr netip.Addr
+}
+
+func (a *App) whom(ctx context.Context, s ops.Subject) (w whom, err error) {
+	if w.user, err = a.userOf(ctx, s); err != nil {
+		return w, err
+	}
+	if s.Address != "" {
+		if w.addr, err = netip.ParseAddr(s.Address); err != nil {
+			return w, fault.New(fault.BadRequest, "%q is no IP address.", s.Address)
+		}
+	}
+	return w, nil
+}
+
+const appCredsOf = `select id from application_credential where user_id = $1`
+
+// appCreds are the buckets of a user's application credentials, where any
+// limiter counts principals.
+func (a *App) appCreds(ctx context.Context, user string) (out []bucket, err error) {
+	var by []*ratelimit.Limiter
+	for _, l := range a.Limits.All() {
+		if keyedBy(l.Name()) == byPrincipal {
+			by = append(by, l)
+		}
+	}
+	if user == "" || len(by) == 0 {
+		return nil, nil
+	}
+	ids, err := db.All(ctx, a.DB, db.Query[string]{
+		Text: appCredsOf, Args: []any{user},
+		Scan: func(row db.Row) (id string, err error) { err = row.Scan(&id); return id, err },
+	})
+	for _, id := range ids {
+		for _, l := range by {
+			out = append(out, bucket{l, l.Text(id)})
+		}
+	}
+	return out, err
 }
 
 // userOf is the id of the user that a subject names, "" if it names none.
@@ -153,10 +188,11 @@ func (d desk) Standing(ctx context.Context, s ops.Subject) ([]ops.Standing, erro
 	if err != nil {
 		return nil, err
 	}
-	list, err := a.buckets(ctx, s)
+	w, err := a.whom(ctx, s)
 	if err != nil {
 		return nil, err
 	}
+	list := a.buckets(w)
 	out := make([]ops.Standing, 0, len(list))
 	for _, b := range list {
 		at, err := b.limiter.Peek(ctx, b.key)
@@ -182,24 +218,28 @@ func nextUnit(q ratelimit.Quota, at ratelimit.Decision) time.Duration {
 	return max(0, at.Reset-room)
 }
 
-// Reset forgets what a subject owes.
+// Reset forgets what a subject owes, and what this process remembers of a user's
+// guesses; his application credentials owe nothing more either.
 func (d desk) Reset(ctx context.Context, s ops.Subject) ([]string, error) {
 	a, err := d.app()
 	if err != nil {
 		return nil, err
 	}
-	list, err := a.buckets(ctx, s)
+	w, err := a.whom(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, 0, len(list))
-	var faults []error
-	for _, b := range list {
+	credentials, err := a.appCreds(ctx, w.user)
+	faults, names := []error{err}, []string{}
+	for _, b := range append(a.buckets(w), credentials...) {
 		if err := b.limiter.Reset(ctx, b.key); err != nil {
 			faults = append(faults, err)
-			continue
+		} else if !slices.Contains(names, b.limiter.Name()) {
+			names = append(names, b.limiter.Name())
 		}
-		names = append(names, b.limiter.Name())
+	}
+	if w.user != "" {
+		a.guesses.Forget(w.user, w.addr)
 	}
 	return names, errors.Join(faults...)
 }

@@ -15,6 +15,7 @@ import (
 
 	v3 "github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/auth"
+	"github.com/keystone-go/keystone-go/auth/guess"
 	"github.com/keystone-go/keystone-go/auth/method"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/cascade"
@@ -68,6 +69,7 @@ type App struct {
 	face     *face
 	closed   sync.Once
 	guard    lockout.Guard
+	guesses  *guess.Guard
 	refusals *limitlog.Log
 	changes  []change // of limiters that go on, for Adopt
 	telling  limitlog.Config
@@ -224,8 +226,9 @@ func (b *builder) services(context.Context) error {
 		Policy: lockout.Policy{Attempts: sec.LockoutFailureAttempts, Duration: seconds(sec.LockoutDuration)},
 		Now:    b.Now,
 	}
+	b.app.guesses = b.guesses()
 	password := method.Password{
-		DB: b.unwatched, Hasher: b.app.Hasher, Guesses: b.guesses(), IdleDays: sec.DisableUserAccountDaysInactive, Now: b.Now,
+		DB: b.unwatched, Hasher: b.app.Hasher, Guesses: b.app.guesses, IdleDays: sec.DisableUserAccountDaysInactive, Now: b.Now,
 		Guard: b.app.guard,
 	}
 	config := authConfig(b.cfg)
