@@ -320,6 +320,13 @@ func TestResetForgetsGuesses(t *testing.T) {
 			if a := c.Do(harness.Call{Method: "DELETE", Path: "/v3/keystone-go/ratelimit?user_id=" + c.ids["ana"], Token: admin}); a.Status != 200 || strings.Count(a.Body, "rate_limit_signed_in") != 1 {
 				t.Fatalf("reset: %d %s", a.Status, a.Body)
 			}
+			for kind, want := range map[string]float64{"trusted": 2, "failing": 0} { // ben and admin
+				for _, m := range families(t, c)["keystone_rate_limit_guess_marks"].GetMetric() {
+					if l := m.GetLabel()[0]; l.GetValue() == kind && m.GetGauge().GetValue() != want {
+						t.Errorf("%s: %v, want %v", kind, m.GetGauge().GetValue(), want)
+					}
+				}
+			}
 			strangers("ana")
 			for name, want := range map[string]int{"ana": 429, "ben": 201} {
 				if got := c.attempt(name, name+"-pw", here); got != want {

@@ -86,6 +86,8 @@ var labelsOf = map[string]map[string]string{
 	"keystone_rate_limit_store_capacity":                {"limiter": "limiter", "backend": "memory"},
 	"keystone_rate_limit_store_live_evictions_total":    {"limiter": "limiter", "backend": "memory"},
 	"keystone_rate_limit_store_overflow_total":          {"limiter": "limiter", "backend": "memory"},
+	"keystone_rate_limit_guess_marks":                   {"kind": "trusted|failing|tried|passwords"},
+	"keystone_rate_limit_guess_evictions_total":         {"kind": "trusted|failing|tried|passwords"},
 	"keystone_client_address_total":                     {"how": "peer|header|no-header|malformed|repeated|too-many-hops|all-trusted|no-peer"},
 	"keystone_rate_limit_store_entries":                 {"limiter": "limiter", "backend": "memory"},
 	"keystone_rate_limit_store_evictions_total":         {"limiter": "limiter", "backend": "memory"},

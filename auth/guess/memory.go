@@ -53,14 +53,22 @@ func NewMemory(s Sizes, now func() time.Duration) *Memory {
 // Known counts what is held now.
 func (m *Memory) Known() Known {
 	var k Known
-	for _, b := range []struct {
-		book *book
-		into *int
-	}{{m.trusted, &k.Trusted}, {m.failing, &k.Failing}, {m.tried, &k.Tried}, {m.passwords, &k.Passwords}} {
-		marks, evicted := b.book.len()
-		*b.into, k.Evicted = marks, k.Evicted+evicted
-	}
+	into := map[string]*int{"trusted": &k.Trusted, "failing": &k.Failing, "tried": &k.Tried, "passwords": &k.Passwords}
+	m.Each(func(kind string, marks int, evicted uint64) {
+		*into[kind], k.Evicted = marks, k.Evicted+evicted
+	})
 	return k
+}
+
+// Each counts by kind: trusted, failing, tried, passwords.
+func (m *Memory) Each(f func(kind string, marks int, evicted uint64)) {
+	for _, b := range []struct {
+		kind string
+		book *book
+	}{{"trusted", m.trusted}, {"failing", m.failing}, {"tried", m.tried}, {"passwords", m.passwords}} {
+		marks, evicted := b.book.len()
+		f(b.kind, marks, evicted)
+	}
 }
 
 // mark is the keyed hash of texts: nobody can find two that share it, and it

@@ -54,6 +54,7 @@ func (f *face) sources(now func() time.Time) ops.Sources {
 		},
 		Limiters: func() []ops.Limiter { return f.limiters(now()) },
 		Keys:     func() []ops.Keys { return f.keys(now()) },
+		Guesses:  f.guesses,
 		Caches: func() pycache.Stats {
 			if a := f.app.Load(); a != nil {
 				return a.caches.Stats()
@@ -77,6 +78,15 @@ func (f *face) limiters(now time.Time) []ops.Limiter {
 			Name: s.Name, Backend: a.backend, Entries: s.Entries, Capacity: s.Capacity,
 			Evictions: s.EvictedIdle + s.EvictedLive, LiveEvictions: s.EvictedLive, NearLimit: near[s.Name],
 			Overflowed: s.Overflowed, Errors: s.Fallbacks, Failing: s.Failing,
+		})
+	}
+	return out
+}
+
+func (f *face) guesses() (out []ops.Guesses) {
+	if a := f.app.Load(); a != nil && a.guesses != nil {
+		a.guesses.Memory.Each(func(kind string, marks int, evicted uint64) {
+			out = append(out, ops.Guesses{Kind: kind, Marks: marks, Evicted: evicted})
 		})
 	}
 	return out

@@ -33,6 +33,7 @@ func TestMetrics(t *testing.T) {
 		Limiters: func() []ops.Limiter {
 			return []ops.Limiter{{Name: "rate_limit_global_ip", Backend: "memory", Entries: 6, Evictions: 2}}
 		},
+		Guesses: func() []ops.Guesses { return []ops.Guesses{{Kind: "trusted", Marks: 9, Evicted: 4}, {Kind: "tried"}} },
 		Keys: func() []ops.Keys {
 			return []ops.Keys{{Repository: "fernet_tokens", Count: 3, PrimaryID: "2", PrimaryAge: time.Minute}, {Repository: "credential"}}
 		},
@@ -85,6 +86,9 @@ func TestMetrics(t *testing.T) {
 		`keystone_password_hash_refused_total 1`,
 		`keystone_rate_limit_store_entries{backend="memory",limiter="rate_limit_global_ip"} 6`,
 		`keystone_rate_limit_store_evictions_total{backend="memory",limiter="rate_limit_global_ip"} 2`,
+		`keystone_rate_limit_guess_marks{kind="trusted"} 9`,
+		`keystone_rate_limit_guess_evictions_total{kind="trusted"} 4`,
+		`keystone_rate_limit_guess_evictions_total{kind="tried"} 0`,
 		`keystone_fernet_keys{repository="fernet_tokens"} 3`,
 		`keystone_fernet_primary_key_info{key_id="2",repository="fernet_tokens"} 1`,
 		`keystone_fernet_key_age_seconds{repository="fernet_tokens"} 60`,

@@ -23,6 +23,7 @@ type Sources struct {
 	Now         func() time.Time // time.Now when nil
 	Traces      func() (sent, lost uint64)
 	Caches      func() pycache.Stats
+	Guesses     func() []Guesses
 
 	Version, Revision, GoVersion string
 }
@@ -37,6 +38,13 @@ type Limiter struct {
 	Errors            uint64 // checks that the store could not decide
 	Failing           bool   // the last one was such: the limiter follows its on_store_failure
 	NearLimit         int    // keys that have used four fifths of their quota or more
+}
+
+// Guesses counts what is remembered of users and addresses beside what they owe.
+type Guesses struct {
+	Kind    string // trusted, failing, tried, passwords
+	Marks   int
+	Evicted uint64 // for room
 }
 
 // Keys is the state of one key repository.
@@ -74,6 +82,9 @@ var (
 	storeNear      = desc("keystone_rate_limit_near_limit_keys", "Keys that have used four fifths of their quota or more; at most 1000 are counted.", "limiter", "backend")
 	storeErrors    = desc("keystone_rate_limit_store_errors_total", "Failures of a limiter's store.", "limiter", "backend")
 	storeFailing   = desc("keystone_rate_limit_store_fallback_active", "1 while a limiter's shared store is away and on_store_failure decides in its place.", "limiter", "backend")
+
+	guessMarks   = desc("keystone_rate_limit_guess_marks", "What is remembered of guesses: trusted pairs, pairs that failed in a row, users tried from an address, users tried with a password.", "kind")
+	guessEvicted = desc("keystone_rate_limit_guess_evictions_total", "What was forgotten of guesses for lack of room: a flood, or max_entries is too small.", "kind")
 
 	fernetKeys    = desc("keystone_fernet_keys", "Keys in a repository.", "repository")
 	fernetPrimary = desc("keystone_fernet_primary_key_info", "The key that is used to issue; always 1.", "repository", "key_id")
@@ -127,6 +138,12 @@ func (s *state) Collect(out chan<- prometheus.Metric) {
 				failing = 1
 			}
 			gauge(storeFailing, failing, l.Name, l.Backend)
+		}
+	}
+	if s.Guesses != nil {
+		for _, g := range s.Guesses() {
+			gauge(guessMarks, float64(g.Marks), g.Kind)
+			counter(guessEvicted, float64(g.Evicted), g.Kind)
 		}
 	}
 	if s.Caches != nil {
