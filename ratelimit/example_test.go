@@ -1,9 +1,11 @@
 package ratelimit_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -143,4 +145,74 @@ func ExampleLimiter_Refund() {
 	// verified false <nil>
 	// verified false <nil>
 	// refused 1m0s <nil>
+}
+
+// A sliding window admits no more than its number in any minute, however they
+// fall; a steady limit would give one back each half minute.
+func Example_slidingWindow() {
+	var at time.Duration // a clock for the example
+	codes, err := ratelimit.New(ratelimit.Spec{
+		Name:       "codes",
+		Quota:      ratelimit.Quota{Rate: 2, Period: time.Minute, Burst: 2},
+		Algorithm:  ratelimit.SlidingWindow,
+		MaxEntries: 10_000,
+		Now:        func() time.Duration { return at },
+	}, memory.Open)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer codes.Close()
+	ctx, key := context.Background(), codes.Text("alice's id")
+	for _, at = range []time.Duration{0, 20 * time.Second, 40 * time.Second, 59 * time.Second, time.Minute, 70 * time.Second} {
+		d, err := codes.Take(ctx, key)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(at, d.Allowed, d.Retry)
+	}
+	// Output:
+	// 0s true 0s
+	// 20s true 0s
+	// 40s false 20s
+	// 59s false 1s
+	// 1m0s true 0s
+	// 1m10s false 10s
+}
+
+// A request under several limits is charged by all or by none: what one refuses
+// costs nothing under the others, and By names the one that did.
+func ExampleTakeAll() {
+	limit := func(name string, burst int64) *ratelimit.Limiter {
+		l, err := ratelimit.New(ratelimit.Spec{
+			Name:       name,
+			Quota:      ratelimit.Quota{Rate: 1, Period: time.Hour, Burst: burst},
+			MaxEntries: 10_000,
+		}, memory.Open)
+		if err != nil {
+			panic(err)
+		}
+		return l
+	}
+	addresses, users := limit("address", 10), limit("user", 2)
+	defer addresses.Close()
+	defer users.Close()
+	ctx, from := context.Background(), addresses.Address(netip.MustParseAddr("198.51.100.9"))
+	for _, who := range []string{"alice", "alice", "alice", "bob"} {
+		d, err := ratelimit.TakeAll(ctx,
+			ratelimit.Charge{Limiter: addresses, Key: from, Cost: 3},
+			ratelimit.Charge{Limiter: users, Key: users.Text(who), Cost: 1})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		left, err := addresses.Peek(ctx, from)
+		fmt.Printf("%s: %v %q, the address has %d left, %v\n", who, d.Allowed, d.By, left.Remaining, err)
+	}
+	// Output:
+	// alice: true "", the address has 7 left, <nil>
+	// alice: true "", the address has 4 left, <nil>
+	// alice: false "user", the address has 4 left, <nil>
+	// bob: true "", the address has 1 left, <nil>
 }
