@@ -40,11 +40,8 @@ func ParseExpiry(text string) (Expiry, error) {
 	if len(text) > 3 && strings.Contains(text[2:4], ":") {
 		op, at, _ = strings.Cut(text, ":")
 	}
-	moment, err := time.Parse(time.RFC3339, at)
-	if err != nil {
-		moment, err = time.Parse("2006-01-02T15:04:05", at)
-	}
-	if err != nil {
+	moment, known := parseMoment(at)
+	if !known {
 		return Expiry{}, fault.New(fault.BadRequest, "Timestamp not in expected format. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.")
 	}
 	sql, known := expiryOps[op]
@@ -52,6 +49,22 @@ func ParseExpiry(text string) (Expiry, error) {
 		return Expiry{}, fault.New(fault.BadRequest, "The given operator %s is not valid. It must be one of the following: 'eq', 'neq', 'lt', 'lte', 'gt', or 'gte'.", op)
 	}
 	return Expiry{Op: sql, At: moment.UTC()}, nil
+}
+
+// momentForms are those of ISO 8601 that Python's parser takes, with and without
+// a zone; a part that is left out is its least.
+var momentForms = []string{
+	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02", "2006-01", "20060102T150405Z07:00", "20060102T150405", "20060102", "2006",
+}
+
+func parseMoment(text string) (time.Time, bool) {
+	for _, form := range momentForms {
+		if at, err := time.Parse(form, text); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
 }
 
 // List returns a page of users by their ids, in one round trip; 404 when the

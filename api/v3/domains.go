@@ -22,8 +22,8 @@ func (h domains) routes() []Route {
 		{Method: "GET", Path: all, Rule: "identity:list_domains", Query: &domainQuery, Target: ownDomainID, Do: h.list, Limit: ratelimit.ClassToken, Rel: "domains", Summary: "List domains"},
 		{Method: "POST", Path: all, Rule: "identity:create_domain", Body: &newDomain, Do: h.create, Limit: ratelimit.ClassToken, Rel: "domains", Summary: "Create a domain", Audited: "domain"},
 		{Method: "GET", Path: one, Rule: "identity:get_domain", Target: h.target, Do: h.get, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Show a domain"},
-		{Method: "PATCH", Path: one, Rule: "identity:update_domain", Body: &changedDomain, Do: h.update, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Change a domain", Audited: "domain"},
-		{Method: "DELETE", Path: one, Rule: "identity:delete_domain", Do: h.delete, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Delete a disabled domain with all that it owns", Audited: "domain"},
+		{Method: "PATCH", Path: one, Rule: "identity:update_domain", Body: &changedDomain, Target: h.target, TargetFirst: true, Do: h.update, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Change a domain", Audited: "domain"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_domain", Target: h.target, TargetFirst: true, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Delete a disabled domain with all that it owns", Audited: "domain"},
 	}
 }
 
@@ -98,11 +98,7 @@ func (h domains) create(c *Call) (Reply, error) {
 }
 
 func (h domains) update(c *Call) (Reply, error) {
-	before, err := h.GetDomain(c.Ctx(), c.Param("domain_id"))
-	if err != nil {
-		return Reply{}, err
-	}
-	r, err := h.Update(c.Ctx(), before.ID, projectChange(c.sent("domain")))
+	r, err := h.Update(c.Ctx(), c.Param("domain_id"), projectChange(c.sent("domain")))
 	if err != nil {
 		return Reply{}, err
 	}

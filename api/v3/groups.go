@@ -28,7 +28,7 @@ func (h groups) routes() []Route {
 		{Method: "POST", Path: all, Rule: "identity:create_group", Body: &newGroup, Target: sentGroup, Do: h.create, Limit: ratelimit.ClassToken, Rel: "groups", Summary: "Create a group", Audited: "group"},
 		{Method: "GET", Path: one, Rule: "identity:get_group", Target: h.target, Do: h.get, Limit: ratelimit.ClassToken, Rel: "group", Summary: "Show a group"},
 		{Method: "PATCH", Path: one, Rule: "identity:update_group", Body: &changedGroup, Target: h.target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "group", Summary: "Change a group", Audited: "group"},
-		{Method: "DELETE", Path: one, Rule: "identity:delete_group", Target: h.target, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "group", Summary: "Delete a group", Audited: "group"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_group", Target: h.target, TargetFirst: true, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "group", Summary: "Delete a group", Audited: "group"},
 		{Method: "GET", Path: members, Rule: "identity:list_users_in_group", Query: &query{fields: memberQuery}, Target: h.target, Do: h.members, Limit: ratelimit.ClassToken, Rel: "group_users", Summary: "List the users in a group"},
 		{Method: "GET", Path: member, Rule: "identity:check_user_in_group", Target: h.both, Do: h.check, Limit: ratelimit.ClassToken, Rel: "group_user", Summary: "Whether a user is in a group", Status: http.StatusNoContent},
 		{Method: "PUT", Path: member, Rule: "identity:add_user_to_group", Target: h.both, Do: h.add, Limit: ratelimit.ClassToken, Rel: "group_user", Summary: "Add a user to a group", Status: http.StatusNoContent},

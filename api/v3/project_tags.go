@@ -29,7 +29,9 @@ func (h projectTags) routes() []Route {
 	}
 }
 
-var sentTags = shape{key: "tags", alone: true, bare: true, fields: []field{tagList}}
+// sentTags is what is asked of a list before the caller is known: that it is
+// not too long and names none twice is asked after the rule, as in Python.
+var sentTags = shape{key: "tags", alone: true, optional: true, bare: true, fields: []field{{name: "tags", kind: array, fields: tagList.fields}}}
 
 func (h projectTags) list(c *Call) (Reply, error) {
 	return h.show(c, tagNames(c.Object.(resource.Record).Tags)), nil
@@ -54,6 +56,9 @@ func (c *Call) here() string {
 
 func (h projectTags) put(c *Call) (Reply, error) {
 	v, _ := c.JSON().Get("tags")
+	if err := tagList.check(v); err != nil {
+		return Reply{}, err
+	}
 	names := texts(v)
 	for i := range names {
 		names[i] = strings.TrimSpace(names[i])

@@ -52,6 +52,8 @@ func TestProjects(t *testing.T) {
 			{"patch", "PATCH", one, "tok-admin", `{"project": {"description": "d", "c": [1]}}`, 200, `"extra": {"a_b": 1, "c": [1]}`},
 			{"patch nothing", "PATCH", one, "tok-admin", `{"project": {}}`, 200, `"description": "d"`},
 			{"a child", "POST", all, "tok-admin", `{"project": {"name": "child", "parent_id": "{ID}"}}`, 201, `"parent_id": "{ID}"`},
+			{"patch to a name that is taken", "PATCH", one, "tok-admin", `{"project": {"name": "top"}}`, 409, "it is not permitted to have two projects with either the same name"},
+			{"patch by a word", "PATCH", one, "tok-admin", `{"project": {"enabled": "True", "links": {}, "extra": {"x": 1}}}`, 200, `"extra": {}`},
 			{"parents as ids", "GET", one + "?parents_as_ids", "tok-admin", "", 200, `{"default": null}`},
 			{"parents both ways", "GET", one + "?parents_as_ids&parents_as_list", "tok-admin", "", 400, "Cannot use parents_as_list and parents_as_ids query params at the same time."},
 			{"parents as a list of those that one has a role on", "GET", one + "?parents_as_list", "tok-admin", "", 200, `"parents": []`},

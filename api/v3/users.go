@@ -129,6 +129,9 @@ func userChange(before identity.View, body pyjson.Object) (identity.Change, erro
 		case "links", "extra", "password_expires_at":
 			// Shown by the server, never taken from a client.
 		case "federated":
+			if list, _ := m.Value.([]any); len(list) == 0 {
+				continue // as if it were not there
+			}
 			return ch, fault.New(fault.NotImplemented, "Federated identities of a user cannot be set yet.")
 		default:
 			ch.Extra = append(ch.Extra, m)

@@ -38,6 +38,10 @@ var Masks = []Mask{
 		Why: "the same, in its link",
 	},
 	{
+		Name: "name that is taken", Method: "POST", Status: 409, Path: regexp.MustCompile(`^\$\.error\.message$`), Form: regexp.MustCompile(`^Conflict occurred attempting to store project - it is not permitted .*: name is .*, project id [0-9a-f]{32}\.?$`),
+		Why: "the message names the id that the project would have got",
+	},
+	{
 		Name: "words of a schema error", Status: 400, Path: regexp.MustCompile(`^\$\.error\.message$`),
 		Form: regexp.MustCompile(`(?s)Failed validating|^Invalid input: |Invalid input for field/attribute|does not match|is a required property|is not of type|is too (long|short)|Additional properties are not allowed|non-empty|does not have enough properties|is not valid under any|is a dependency of|is valid under each of|should not be valid under`),
 		Why:  "D-16: jsonschema's own words with a dump of the schema are no contract",
