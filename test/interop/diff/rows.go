@@ -1,12 +1,12 @@
 package diff
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // Tables are the rows of a database, each as JSON, by table.
@@ -78,7 +78,7 @@ func plainRow(row string, known map[string]bool) string {
 			columns[name] = "<own>"
 		}
 	}
-	out, err := json.Marshal(columns)
+	out, err := marshal(columns)
 	if err != nil {
 		return row
 	}
@@ -90,5 +90,14 @@ func plainRow(row string, known map[string]bool) string {
 			return word
 		})
 	}
-	return strings.TrimSpace(mask(timeText, mask(idText, string(out), "<id>"), "<time>"))
+	return mask(timeText, mask(idText, string(out), "<id>"), "<time>")
+}
+
+// marshal writes JSON with the signs < and > as they are.
+func marshal(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(out.Bytes()), err
 }
