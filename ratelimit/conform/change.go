@@ -17,11 +17,7 @@ type resetter interface {
 }
 
 // reset forgets one key and no other.
-func (b *bench) reset(t *testing.T) {
-	s, ok := b.store.(resetter)
-	if !ok {
-		t.Skip("the store cannot")
-	}
+func (b *bench) reset(t *testing.T, s resetter) {
 	x, y := b.key(), b.key()
 	for _, k := range []ratelimit.Key{x, y} {
 		b.take(t, k, b.quota.Burst)
@@ -43,9 +39,6 @@ func (b *bench) reset(t *testing.T) {
 // are owed as before, rounded up, at most the new burst; the same quota is no
 // change at all; a quota out of bounds leaves all as it was.
 func (g Target) requota(t *testing.T, q ratelimit.Quota) {
-	if _, ok := g.bench(t, q).store.(requoter); !ok {
-		t.Skip("the store cannot")
-	}
 	for _, to := range g.quotas() {
 		b := g.bench(t, q)
 		s := b.store.(requoter)
