@@ -2,6 +2,7 @@ package v3
 
 import (
 	"context"
+	"unicode/utf8"
 
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/internal/fault"
@@ -92,6 +93,9 @@ func (h roles) get(c *Call) (Reply, error) {
 
 func (h roles) create(c *Call) (Reply, error) {
 	body := normalized(c.sent("role"))
+	if err := roleFits(body); err != nil {
+		return Reply{}, err
+	}
 	domainID, _ := body.String("domain_id")
 	r, err := h.Create(c.Ctx(), uuid.Hex(), domainID, roleChange(body))
 	if err != nil {
@@ -108,6 +112,9 @@ func (h roles) update(c *Call) (Reply, error) {
 	if v, given := body.Get("domain_id"); given && v != orNull(before.DomainID) {
 		return Reply{}, fault.New(fault.BadRequest, "Update of `domain_id` is not allowed.")
 	}
+	if err := roleFits(body); err != nil {
+		return Reply{}, err
+	}
 	r, err := h.Update(c.Ctx(), before.ID, roleChange(body))
 	if err != nil {
 		return Reply{}, err
@@ -120,6 +127,14 @@ func (h roles) delete(c *Call) (Reply, error) {
 		return Reply{}, err
 	}
 	return noContent(), nil
+}
+
+// roleFits refuses a description that its column does not hold.
+func roleFits(body pyjson.Object) error {
+	if text, _ := body.String("description"); utf8.RuneCountInString(text) > 255 {
+		return fault.New(fault.BadRequest, "String length exceeded. The length of string '%s' exceeds the limit of column description(CHAR(255)).", text)
+	}
+	return nil
 }
 
 // roleChange reads what a body sets of a role.
@@ -136,7 +151,7 @@ func roleChange(body pyjson.Object) assignment.RoleChange {
 		}
 	}
 	ch.DomainID, _ = body.String("domain_id")
-	ch.Extra = body.Without("id", "name", "domain_id", "description", "options", "links")
+	ch.Extra = body.Without("id", "name", "domain_id", "description", "options", "links", "extra")
 	return ch
 }
 

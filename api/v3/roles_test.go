@@ -1,6 +1,7 @@
 package v3_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/keystone-go/keystone-go/internal/db"
@@ -27,11 +28,13 @@ func TestRoles(t *testing.T) {
 			{"by a member", "GET", one, "tok-member", "", 403, "identity:get_domain_role"},
 			{"patch the domain", "PATCH", one, "tok-admin", `{"role": {"domain_id": null}}`, 400, "Update of `domain_id` is not allowed."},
 			{"delete the domain's", "DELETE", one, "tok-admin", "", 204, ""},
-			{"create", "POST", all, "tok-admin", `{"role": {"name": "auditor", "description": "d", "a-b": 1}}`, 201, `{"role": {"a_b": 1, "id": "`},
+			{"create", "POST", all, "tok-admin", `{"role": {"name": "auditor", "description": "d", "extra": 1, "a-b": 1}}`, 201, `{"role": {"a_b": 1, "id": "`},
 			{"a name twice", "POST", all, "tok-admin", `{"role": {"name": "auditor"}}`, 409, "Duplicate entry found with name auditor"},
 			{"show", "GET", one, "tok-admin", "", 200, `"name": "auditor", "domain_id": null, "description": "d", "options": {}, "links": {"self": "http://127.0.0.1:5000/v3/roles/{ID}"}}}`},
 			{"by name", "GET", all + "?name=auditor", "tok-admin", "", 200, `"id": "{ID}"`},
 			{"patch nothing", "PATCH", one, "tok-admin", `{"role": {}}`, 400, ""},
+			{"a long description", "PATCH", one, "tok-admin", `{"role": {"description": "` + strings.Repeat("x", 256) + `"}}`, 400, "exceeds the limit of column description(CHAR(255))."},
+			{"create with a long description", "POST", all, "tok-admin", `{"role": {"name": "long", "description": "` + strings.Repeat("x", 256) + `"}}`, 400, "exceeds the limit of column description(CHAR(255))."},
 			{"make it immutable", "PATCH", one, "tok-admin", `{"role": {"options": {"immutable": true}}}`, 200, `"immutable": true`},
 			{"patch it", "PATCH", one, "tok-admin", `{"role": {"name": "y"}}`, 403, "Unable to update immutable role resource: `{ID}."},
 			{"delete it", "DELETE", one, "tok-admin", "", 403, "Unable to delete immutable role resource: `{ID}."},
