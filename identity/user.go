@@ -100,6 +100,10 @@ func (u Users) Create(ctx context.Context, domainID string, ch Change) (View, er
 	if enabled && u.IdleDays != nil {
 		active = db.Date(now)
 	}
+	var failures any // counted from here on; Python leaves it null of who is disabled
+	if enabled {
+		failures = 0
+	}
 	err = u.DB.Tx(ctx, func(c db.Conn) error {
 		if err := domainExists(ctx, c, domainID); err != nil {
 			return err
@@ -110,7 +114,7 @@ func (u Users) Create(ctx context.Context, domainID string, ch Change) (View, er
 		var b db.Batch
 		b.Exec(`insert into "user" (id, extra, enabled, default_project_id, created_at, last_active_at, domain_id) values ($1, $2, $3, $4, $5, $6, $7)`,
 			id, pyjson.Encode(orEmpty(ch.Extra)), enabled, project, now, active, domainID)
-		b.Exec(`insert into local_user (user_id, domain_id, name, failed_auth_count) values ($1, $2, $3, 0)`, id, domainID, name)
+		b.Exec(`insert into local_user (user_id, domain_id, name, failed_auth_count) values ($1, $2, $3, $4)`, id, domainID, name, failures)
 		if err := c.Send(ctx, &b); err != nil {
 			return duplicateName(err, name+" at domain ID "+domainID)
 		}
