@@ -115,6 +115,7 @@ func TestProjectLists(t *testing.T) {
 			"?not-tags-any=red":                 "p3",
 			"?tags=red&not-tags-any=blue":       "p2",
 			"?tags=":                            "",
+			"?tags-any=green&limit=1":           "p3",
 			"?limit=2":                          "p1 p2",
 			"?limit=2&marker=p1":                "p2 p3",
 			"?limit=2&marker=p3":                "",
