@@ -124,7 +124,11 @@ var params = strings.NewReplacer("{region_id}", "nosuch", "{user_id}", "nosuch")
 func prefixEverywhere(c *cloud) {
 	d := c.again(func(c *conf.Config) { c.KeystoneGo.PathPrefix = "/identity" })
 	const plain = "http://keystone.test"
-	prefixed := strings.NewReplacer(`"self": "`+plain, `"self": "`+plain+`/identity`, `"href": "`+plain, `"href": "`+plain+`/identity`)
+	var links []string
+	for _, name := range []string{"self", "href", "assignment", "membership", "prior_role"} {
+		links = append(links, `"`+name+`": "`+plain, `"`+name+`": "`+plain+`/identity`)
+	}
+	prefixed := strings.NewReplacer(links...)
 	for _, token := range []string{"", c.Admin()} {
 		for _, r := range c.Routes {
 			path := params.Replace(r.Path)
