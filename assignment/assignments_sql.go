@@ -198,5 +198,5 @@ select d.id, d.parent_id, d.domain_id from down d`,
 }
 
 func userByID(id string) db.Query[string] {
-	return db.Query[string]{Text: `select u.id from "user" u where u.id = $1`, Args: []any{id}, Scan: scanText}
+	return db.Query[string]{Text: `select u.id from "user" u where u.id = $1`, Args: []any{id}, Scan: db.ScanText}
 }

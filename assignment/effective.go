@@ -130,47 +130,20 @@ const (
 where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $2 and a.type in ('UserDomain', 'GroupDomain')` + isShown
 )
 
-// ProjectList is what /v3/auth/projects shows: one batch of three reads.
-type ProjectList struct {
-	Projects *db.Result[resource.Project]
-	Tags     *db.Result[resource.Label]
-	Options  *db.Result[resource.Label]
-}
-
 // ProjectsOf queues the reads of the projects that a user has a role on.
-func ProjectsOf(b *db.Batch, userID string) ProjectList {
-	args := []any{userID, false, true}
-	return ProjectList{
-		Projects: db.Add(b, resource.ProjectsIn(reach, reached, args...)),
-		Tags:     db.Add(b, resource.TagsIn(reach, reached, args...)),
-		Options:  db.Add(b, resource.OptionsIn(reach, reached, args...)),
-	}
+func ProjectsOf(b *db.Batch, userID string) resource.Records {
+	return resource.RecordsIn(b, reach, reached, userID, false, true)
 }
 
 // ProjectIDsOf reads the ids of the projects that a user has a role on.
 func ProjectIDsOf(userID string) db.Query[string] {
 	return db.Query[string]{
 		Text: reach + reached, Args: []any{userID, false, true},
-		Scan: func(r db.Row) (id string, err error) {
-			err = r.Scan(&id)
-			return id, err
-		},
+		Scan: db.ScanText,
 	}
-}
-
-// DomainList is what /v3/auth/domains shows.
-type DomainList struct {
-	Domains *db.Result[resource.Domain]
-	Tags    *db.Result[resource.Label]
-	Options *db.Result[resource.Label]
 }
 
 // DomainsOf queues the reads of the domains that a user has a role on.
-func DomainsOf(b *db.Batch, userID string) DomainList {
-	args := []any{userID, false}
-	return DomainList{
-		Domains: db.Add(b, resource.DomainsIn(shown, domainIDs, args...)),
-		Tags:    db.Add(b, resource.TagsIn(shown, domainIDs, args...)),
-		Options: db.Add(b, resource.OptionsIn(shown, domainIDs, args...)),
-	}
+func DomainsOf(b *db.Batch, userID string) resource.Records {
+	return resource.RecordsIn(b, shown, domainIDs, userID, false)
 }

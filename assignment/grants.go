@@ -221,7 +221,7 @@ func (g Grants) Give(ctx context.Context, of Grant) error {
 		}
 		return GrantOnSystem(ctx, c, of.Actor, of.RoleID)
 	})
-	return wrap(err, "grant role", of.RoleID)
+	return fault.Wrap(err, "grant role", of.RoleID)
 }
 
 // hold reads what the grant names and keeps it from being deleted until the
@@ -235,7 +235,7 @@ func (g Grant) hold(ctx context.Context, c db.Conn) (Parties, error) {
 		if g.Group {
 			table = `"group"`
 		}
-		db.Add(&b, db.Query[string]{Text: `select x.id from ` + table + ` x where x.id = $1` + lock, Args: []any{g.ID}, Scan: scanText})
+		db.Add(&b, db.Query[string]{Text: `select x.id from ` + table + ` x where x.id = $1` + lock, Args: []any{g.ID}, Scan: db.ScanText})
 		if id := g.place(); id != "" {
 			db.Add(&b, resource.Held(c.Dialect(), id))
 		}

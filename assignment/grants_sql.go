@@ -29,7 +29,7 @@ func (g Grant) where() (string, []any) {
 // made gives the role of a grant that was made, else no row.
 func (g Grant) made() db.Query[string] {
 	where, args := g.where()
-	return db.Query[string]{Text: `select role_id from ` + g.table() + ` where ` + where, Args: args, Scan: scanText}
+	return db.Query[string]{Text: `select role_id from ` + g.table() + ` where ` + where, Args: args, Scan: db.ScanText}
 }
 
 // rolesOf finds all grants of somebody somewhere. On a domain these are those

@@ -13,7 +13,7 @@ import (
 // Inferences returns all implications, by the ids of their roles.
 func (r Roles) Inferences(ctx context.Context) ([]Inference, error) {
 	out, err := db.All(ctx, r.DB, db.Query[Inference]{Text: inference + ` order by p.id, r.id`, Scan: scanInference})
-	return out, wrap(err, "list", "implied roles")
+	return out, fault.Wrap(err, "list", "implied roles")
 }
 
 // Implies returns the roles that one implies; 404 when there is none such.
@@ -75,7 +75,7 @@ func (r Roles) Imply(ctx context.Context, priorID, impliedID string) (Inference,
 		return Inference{}, fault.Duplicate("implied_role", "Duplicate entry")
 	}
 	if err != nil {
-		return Inference{}, wrap(err, "imply role", impliedID)
+		return Inference{}, fault.Wrap(err, "imply role", impliedID)
 	}
 	return r.Implied(ctx, priorID, impliedID)
 }

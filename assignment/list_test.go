@@ -20,10 +20,10 @@ func (s *stand) lists() (projects, domains string) {
 	p, d := assignment.ProjectsOf(&b, "u"), assignment.DomainsOf(&b, "u")
 	s.must(s.db.Send(s.Context(), &b))
 	var ps, ds []string
-	for _, x := range p.Projects.All() {
+	for _, x := range p.All() {
 		ps = append(ps, x.Name)
 	}
-	for _, x := range d.Domains.All() {
+	for _, x := range d.All() {
 		ds = append(ds, x.Name)
 	}
 	return strings.Join(ps, " "), strings.Join(ds, " ")
@@ -91,17 +91,18 @@ func TestListsShow(t *testing.T) {
 		var b db.Batch
 		p, d := assignment.ProjectsOf(&b, "u"), assignment.DomainsOf(&b, "u")
 		s.must(s.db.Send(s.Context(), &b))
-		if all := p.Projects.All(); len(all) != 1 || all[0].Enabled || all[0].ParentID != "mid" || all[0].Domain.Name != "d" {
+		if all := p.All(); len(all) != 1 || all[0].Enabled || all[0].ParentID != "mid" || all[0].Domain.Name != "d" {
 			s.Errorf("projects: %+v", all)
 		}
-		if all := d.Domains.All(); len(all) != 1 || all[0].Enabled {
+		if all := d.All(); len(all) != 1 || all[0].Enabled {
 			s.Errorf("domains: %+v", all)
 		}
+		leaf, e := p.All()[0], d.All()[0]
 		for name, got := range map[string][2][]resource.Label{
-			"tags":           {p.Tags.All(), {{ProjectID: "leaf", Name: "blue"}, {ProjectID: "leaf", Name: "red"}}},
-			"options":        {p.Options.All(), {{ProjectID: "leaf", Name: "IMMU", Value: "true"}}},
-			"domain tags":    {d.Tags.All(), {{ProjectID: "e", Name: "cold"}}},
-			"domain options": {d.Options.All(), {{ProjectID: "e", Name: "IMMU", Value: "false"}}},
+			"tags":           {leaf.Tags, {{OwnerID: "leaf", Name: "blue"}, {OwnerID: "leaf", Name: "red"}}},
+			"options":        {leaf.Options, {{OwnerID: "leaf", Name: "IMMU", Value: "true"}}},
+			"domain tags":    {e.Tags, {{OwnerID: "e", Name: "cold"}}},
+			"domain options": {e.Options, {{OwnerID: "e", Name: "IMMU", Value: "false"}}},
 		} {
 			if diff := cmp.Diff(got[1], got[0]); diff != "" {
 				s.Errorf("%s: want -, got +\n%s", name, diff)

@@ -3,6 +3,7 @@ package assignment
 import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/resource"
 )
 
 const roleCols = `r.id, r.name, r.domain_id, r.description, r.extra`
@@ -36,27 +37,14 @@ func roleSource(domainID string) hints.Source[Role] {
 }
 
 func roleIDs(domainID string) hints.Source[string] {
-	return hints.Source[string]{Select: `select r.id from role r`, Where: inDomain(domainID), Columns: roleColumns, ID: "r.id", Scan: scanText}
+	return hints.Source[string]{Select: `select r.id from role r`, Where: inDomain(domainID), Columns: roleColumns, ID: "r.id", Scan: db.ScanText}
 }
 
-func scanText(r db.Row) (s string, err error) {
-	err = r.Scan(&s)
-	return s, err
-}
-
-func optionsIn(ids string, args ...any) db.Query[Option] {
-	return db.Query[Option]{
+func optionsIn(ids string, args ...any) db.Query[resource.Label] {
+	return db.Query[resource.Label]{
 		Text: `select o.role_id, o.option_id, o.option_value from role_option o where o.role_id in (` + ids + `)`,
 		Args: args,
-		Scan: func(r db.Row) (Option, error) {
-			var o Option
-			var value *string
-			err := r.Scan(&o.RoleID, &o.ID, &value)
-			if value != nil {
-				o.Value = *value
-			}
-			return o, err
-		},
+		Scan: resource.ScanLabel,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/hints"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
+	"github.com/keystone-go/keystone-go/resource"
 )
 
 // Roles are the roles of a database, with what they imply.
@@ -24,33 +25,17 @@ type Roles struct {
 // Record is a role with its options.
 type Record struct {
 	Role
-	Options []Option
-}
-
-// Option is an option of a role: its id and its JSON value.
-type Option struct{ RoleID, ID, Value string }
-
-// Immutable reports whether the option says that nothing may change it.
-func (r Record) Immutable() bool {
-	for _, o := range r.Options {
-		if o.ID == OptionImmutable {
-			return o.Value == "true"
-		}
-	}
-	return false
+	Options resource.Options
 }
 
 // RoleChange is what a create or an update sets; a nil field stays as it is.
 type RoleChange struct {
 	Name        *string
 	Description **string // set to nil: null
-	Immutable   **bool   // set to nil: the option goes
+	Option      resource.OptionChange
 	Extra       pyjson.Object
 	// DomainID is what an update sends of it; an error then tells it.
 	DomainID string
-	// More is set when the request has more than options, which an immutable
-	// role does not allow.
-	More bool
 }
 
 // Get returns a role; 404 when there is none.
@@ -91,11 +76,8 @@ func (r Roles) List(ctx context.Context, h hints.Hints, domainID string) (hints.
 	return hints.Page[Record]{Rows: records(read.Rows, options.All()), Rest: read.Rest, Truncated: read.Truncated}, nil
 }
 
-func records(roles []Role, options []Option) []Record {
-	of := map[string][]Option{}
-	for _, o := range options {
-		of[o.RoleID] = append(of[o.RoleID], o)
-	}
+func records(roles []Role, options []resource.Label) []Record {
+	of := resource.ByOwner(options)
 	out := make([]Record, len(roles))
 	for i, r := range roles {
 		out[i] = Record{Role: r, Options: of[r.ID]}
@@ -106,7 +88,7 @@ func records(roles []Role, options []Option) []Record {
 // Create stores a role and returns it; 409 when its name is taken in its
 // domain.
 func (r Roles) Create(ctx context.Context, id, domainID string, ch RoleChange) (Record, error) {
-	n := Role{ID: id, Name: *ch.Name, DomainID: domainID, Extra: pyjson.Encode(orEmpty(ch.Extra))}
+	n := Role{ID: id, Name: *ch.Name, DomainID: domainID, Extra: pyjson.WriteExtra(ch.Extra)}
 	if ch.Description != nil {
 		n.Description = *ch.Description
 	}
@@ -122,22 +104,9 @@ func (r Roles) Create(ctx context.Context, id, domainID string, ch RoleChange) (
 	return r.Get(ctx, id)
 }
 
-func orEmpty(o pyjson.Object) pyjson.Object {
-	if o == nil {
-		return pyjson.Object{}
-	}
-	return o
-}
-
 func (ch RoleChange) option(ctx context.Context, c db.Conn, id string) error {
-	if ch.Immutable == nil {
-		return nil
-	}
 	var b db.Batch
-	b.Exec(`delete from role_option where role_id = $1 and option_id = $2`, id, OptionImmutable)
-	if v := *ch.Immutable; v != nil {
-		b.Exec(`insert into role_option (role_id, option_id, option_value) values ($1, $2, $3)`, id, OptionImmutable, pyjson.Encode(*v))
-	}
+	ch.Option.Store(&b, "role", id)
 	return c.Send(ctx, &b)
 }
 
@@ -150,8 +119,8 @@ func (r Roles) Update(ctx context.Context, id string, ch RoleChange) (Record, er
 		if err != nil {
 			return err
 		}
-		if before.Immutable() && (ch.More || ch.Immutable == nil || *ch.Immutable != nil && **ch.Immutable) {
-			return fault.New(fault.Forbidden, "Unable to update immutable role resource: `%s. Set resource option \"immutable\" to false first.", id)
+		if err := before.Options.Allow(ch.Option, "role", id); err != nil {
+			return err
 		}
 		after := ch.apply(before.Role)
 		name = after.Name
@@ -164,7 +133,7 @@ func (r Roles) Update(ctx context.Context, id string, ch RoleChange) (Record, er
 	case errors.Is(err, db.ErrDuplicate):
 		return Record{}, nameTaken(name, ch.DomainID)
 	case err != nil:
-		return Record{}, wrap(err, "update role", id)
+		return Record{}, fault.Wrap(err, "update role", id)
 	}
 	return r.Get(ctx, id)
 }
@@ -176,14 +145,7 @@ func (ch RoleChange) apply(r Role) Role {
 	if ch.Description != nil {
 		r.Description = *ch.Description
 	}
-	kept, err := pyjson.DecodeObject([]byte(r.Extra))
-	if err != nil {
-		kept = nil
-	}
-	for _, m := range ch.Extra {
-		kept = kept.Set(m.Key, m.Value)
-	}
-	r.Extra = pyjson.Encode(orEmpty(kept))
+	r.Extra = pyjson.WriteExtra(pyjson.ReadExtra(r.Extra).Merge(ch.Extra))
 	return r
 }
 
@@ -195,21 +157,13 @@ func (r Roles) Delete(ctx context.Context, id string) error {
 			return err
 		}
 		before, err := role(ctx, c, id)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case before.Immutable():
-			return fault.New(fault.Forbidden, "Unable to delete immutable role resource: `%s. Set resource option \"immutable\" to false first.", id)
+		}
+		if err := before.Options.AllowDelete("role", id); err != nil {
+			return err
 		}
 		return cascade.RoleDeleted(ctx, c, id)
 	})
-	return wrap(err, "delete role", id)
-}
-
-// wrap says what was attempted, unless the error is meant for the client.
-func wrap(err error, what, id string) error {
-	if _, ok := errors.AsType[*fault.Error](err); err == nil || ok {
-		return err
-	}
-	return fmt.Errorf("%s %s: %w", what, id, err)
+	return fault.Wrap(err, "delete role", id)
 }

@@ -7,10 +7,8 @@ import (
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/resource"
 )
-
-// OptionImmutable is the id of the role option "immutable".
-const OptionImmutable = "IMMU"
 
 // CreateRole stores a role and, when immutable, its option.
 func CreateRole(ctx context.Context, c db.Conn, r Role, immutable bool) error {
@@ -25,7 +23,7 @@ func CreateRole(ctx context.Context, c db.Conn, r Role, immutable bool) error {
 	b.Exec(`insert into role (id, name, extra, domain_id, description) values ($1, $2, $3, $4, $5)`,
 		r.ID, r.Name, extra, domainID, r.Description)
 	if immutable {
-		b.Exec(`insert into role_option (role_id, option_id, option_value) values ($1, $2, $3)`, r.ID, OptionImmutable, "true")
+		b.Exec(`insert into role_option (role_id, option_id, option_value) values ($1, $2, $3)`, r.ID, resource.OptionImmutable, "true")
 	}
 	err := c.Send(ctx, &b)
 	if errors.Is(err, db.ErrDuplicate) {
@@ -61,15 +59,11 @@ func Mutable(names ...string) db.Query[string] {
 	w.And(`r.domain_id = ?`, NoDomain)
 	w.AndIn("r.name", names)
 	// An option's value is JSON text.
-	w.And(`not exists (select 1 from role_option o where o.role_id = r.id and o.option_id = ? and o.option_value = ?)`, OptionImmutable, "true")
+	w.And(`not exists (select 1 from role_option o where o.role_id = r.id and o.option_id = ? and o.option_value = ?)`, resource.OptionImmutable, "true")
 	return db.Query[string]{
 		Text: `select r.name from role r` + w.String() + ` order by r.name`,
 		Args: w.Args,
-		Scan: func(r db.Row) (string, error) {
-			var name string
-			err := r.Scan(&name)
-			return name, err
-		},
+		Scan: db.ScanText,
 	}
 }
 
@@ -134,11 +128,7 @@ func grantQuery(table, kind, actorID, targetID, roleID string) db.Query[string] 
 	return db.Query[string]{
 		Text: `select role_id from ` + table + ` where type = $1 and actor_id = $2 and target_id = $3 and role_id = $4 and inherited = $5`,
 		Args: []any{kind, actorID, targetID, roleID, false},
-		Scan: func(r db.Row) (string, error) {
-			var id string
-			err := r.Scan(&id)
-			return id, err
-		},
+		Scan: db.ScanText,
 	}
 }
 
@@ -147,11 +137,7 @@ func Implied(prior, implied string) db.Query[string] {
 	return db.Query[string]{
 		Text: `select implied_role_id from implied_role where prior_role_id = $1 and implied_role_id = $2`,
 		Args: []any{prior, implied},
-		Scan: func(r db.Row) (string, error) {
-			var id string
-			err := r.Scan(&id)
-			return id, err
-		},
+		Scan: db.ScanText,
 	}
 }
 

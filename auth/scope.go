@@ -33,8 +33,6 @@ type Scope struct {
 
 var scopeKinds = []ScopeKind{ScopeSystem, ScopeProject, ScopeDomain, ScopeTrust, ScopeUnscoped}
 
-const reservedCharacters = `:/?#[]@!$&'()*+,;=`
-
 func parseScope(auth pyjson.Object, strictProject, strictDomain bool) (Scope, error) {
 	raw, ok := auth.Get("scope")
 	if !ok {
@@ -68,9 +66,9 @@ func parseScope(auth pyjson.Object, strictProject, strictDomain bool) (Scope, er
 			return s, fault.Invalid("trust_id", "trust")
 		}
 	case ScopeDomain:
-		s.Unsafe = strictDomain && strings.ContainsAny(s.Name, reservedCharacters)
+		s.Unsafe = strictDomain && strings.ContainsAny(s.Name, resource.ReservedCharacters)
 	case ScopeProject:
-		s.Unsafe = strictProject && strings.ContainsAny(s.Name, reservedCharacters)
+		s.Unsafe = strictProject && strings.ContainsAny(s.Name, resource.ReservedCharacters)
 		if s.Name == "" {
 			return s, nil
 		}
@@ -80,7 +78,7 @@ func parseScope(auth pyjson.Object, strictProject, strictDomain bool) (Scope, er
 		}
 		s.DomainID, _ = domain.String("id")
 		s.DomainName, _ = domain.String("name")
-		s.Unsafe = s.Unsafe || strictDomain && strings.ContainsAny(s.DomainName, reservedCharacters)
+		s.Unsafe = s.Unsafe || strictDomain && strings.ContainsAny(s.DomainName, resource.ReservedCharacters)
 	}
 	return s, nil
 }

@@ -36,7 +36,7 @@ func (f EndpointFilter) Endpoints(ctx context.Context, projectID string) ([]Endp
 func (f EndpointFilter) Projects(ctx context.Context, endpointID string) ([]resource.Record, error) {
 	var b db.Batch
 	endpoints := db.Add(&b, EndpointByID(endpointID))
-	found := resource.RecordsIn(&b, `select f.project_id from project_endpoint f where f.endpoint_id = $1`, endpointID)
+	found := resource.RecordsIn(&b, "", `select f.project_id from project_endpoint f where f.endpoint_id = $1`, endpointID)
 	if err := f.DB.Send(ctx, &b); err != nil {
 		return nil, wrap(err, "list the projects of endpoint", endpointID)
 	}

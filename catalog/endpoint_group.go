@@ -122,7 +122,7 @@ func (e Endpoint) line() line {
 // group, as in Python Keystone.
 func (g EndpointGroups) Projects(ctx context.Context, id string) ([]resource.Record, error) {
 	var b db.Batch
-	found := resource.RecordsIn(&b, `select f.project_id from project_endpoint_group f where f.endpoint_group_id = $1`, id)
+	found := resource.RecordsIn(&b, "", `select f.project_id from project_endpoint_group f where f.endpoint_group_id = $1`, id)
 	if err := g.DB.Send(ctx, &b); err != nil {
 		return nil, wrap(err, "list the projects of endpoint group", id)
 	}

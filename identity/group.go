@@ -20,7 +20,7 @@ type Group struct {
 // CreateGroup stores a group.
 func CreateGroup(ctx context.Context, c db.Conn, g Group) error {
 	_, err := c.Exec(ctx, `insert into "group" (id, domain_id, name, description, extra) values ($1, $2, $3, $4, $5)`,
-		g.ID, g.DomainID, g.Name, g.Description, pyjson.Encode(orEmpty(g.Extra)))
+		g.ID, g.DomainID, g.Name, g.Description, pyjson.WriteExtra(g.Extra))
 	if errors.Is(err, db.ErrDuplicate) {
 		return fault.Duplicate("group", "Duplicate entry found with name %s at domain ID %s", g.Name, g.DomainID)
 	}

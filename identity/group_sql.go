@@ -3,6 +3,7 @@ package identity
 import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
 const groupCols = `g.id, g.domain_id, g.name, g.description, g.extra`
@@ -11,7 +12,7 @@ func scanGroup(r db.Row) (Group, error) {
 	var g Group
 	var extra *string
 	err := r.Scan(&g.ID, &g.DomainID, &g.Name, &g.Description, &extra)
-	g.Extra = extraOf(deref(extra))
+	g.Extra = pyjson.ReadExtra(deref(extra))
 	return g, err
 }
 
@@ -42,18 +43,13 @@ func groupsOf(userID string) hints.Source[Group] {
 	}
 }
 
-func scanText(r db.Row) (s string, err error) {
-	err = r.Scan(&s)
-	return s, err
-}
-
 func userExists(id string) db.Query[string] {
-	return db.Query[string]{Text: `select u.id from "user" u where u.id = $1`, Args: []any{id}, Scan: scanText}
+	return db.Query[string]{Text: `select u.id from "user" u where u.id = $1`, Args: []any{id}, Scan: db.ScanText}
 }
 
 func membership(userID, groupID string) db.Query[string] {
 	return db.Query[string]{
 		Text: `select m.user_id from user_group_membership m where m.user_id = $1 and m.group_id = $2`,
-		Args: []any{userID, groupID}, Scan: scanText,
+		Args: []any{userID, groupID}, Scan: db.ScanText,
 	}
 }

@@ -117,20 +117,15 @@ func (g Groups) Update(ctx context.Context, id string, ch GroupChange) (Group, e
 		if ch.Description != nil {
 			out.Description = *ch.Description
 		}
-		for _, m := range ch.Extra {
-			out.Extra = out.Extra.Set(m.Key, m.Value)
-		}
+		out.Extra = out.Extra.Merge(ch.Extra)
 		_, err = c.Exec(ctx, `update "group" set name = $2, description = $3, extra = $4 where id = $1`,
-			id, out.Name, out.Description, pyjson.Encode(orEmpty(out.Extra)))
+			id, out.Name, out.Description, pyjson.WriteExtra(out.Extra))
 		return err
 	})
 	if errors.Is(err, db.ErrDuplicate) {
 		return Group{}, fault.Duplicate("group", "Duplicate entry found with name %s", out.Name)
 	}
-	if _, told := errors.AsType[*fault.Error](err); err != nil && !told {
-		err = fmt.Errorf("update group %s: %w", id, err)
-	}
-	return out, err
+	return out, fault.Wrap(err, "update group", id)
 }
 
 // Delete removes a group with its memberships and grants; 404 when there is

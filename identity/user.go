@@ -69,17 +69,6 @@ func (u Users) read(ctx context.Context, c db.Conn, id string) (View, error) {
 	return Shown(a, options.All()), nil
 }
 
-func extraOf(text string) pyjson.Object {
-	if text == "" || text == "{}" {
-		return nil
-	}
-	o, err := pyjson.DecodeObject([]byte(text))
-	if err != nil {
-		return nil
-	}
-	return o
-}
-
 // Create stores a local user of the domain and gives him back.
 func (u Users) Create(ctx context.Context, domainID string, ch Change) (View, error) {
 	id, now := u.NewID(), u.Now().UTC()
@@ -113,7 +102,7 @@ func (u Users) Create(ctx context.Context, domainID string, ch Change) (View, er
 		}
 		var b db.Batch
 		b.Exec(`insert into "user" (id, extra, enabled, default_project_id, created_at, last_active_at, domain_id) values ($1, $2, $3, $4, $5, $6, $7)`,
-			id, pyjson.Encode(orEmpty(ch.Extra)), enabled, project, now, active, domainID)
+			id, pyjson.WriteExtra(ch.Extra), enabled, project, now, active, domainID)
 		b.Exec(`insert into local_user (user_id, domain_id, name, failed_auth_count) values ($1, $2, $3, $4)`, id, domainID, name, failures)
 		if err := c.Send(ctx, &b); err != nil {
 			return duplicateName(err, name+" at domain ID "+domainID)
@@ -227,7 +216,7 @@ func (u Users) row(before View, ch Change) *db.Batch {
 	}
 	var b db.Batch
 	b.Exec(`update "user" set enabled = $1, default_project_id = $2, extra = $3 where id = $4`,
-		enabled, project, pyjson.Encode(orEmpty(extra)), a.ID)
+		enabled, project, pyjson.WriteExtra(extra), a.ID)
 	if !enabled {
 		return &b
 	}
@@ -323,13 +312,6 @@ func known(option string) bool {
 		}
 	}
 	return false
-}
-
-func orEmpty(o pyjson.Object) pyjson.Object {
-	if o == nil {
-		return pyjson.Object{}
-	}
-	return o
 }
 
 // cleanName strips a name as Python does and refuses what no engine stores.

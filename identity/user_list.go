@@ -10,6 +10,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
 // UserFilter narrows a list beyond what hints say.
@@ -124,7 +125,7 @@ func views(users, passwords []Account, options []Option) []View {
 		a.Password = current[a.ID]
 		o := OptionsFrom(set[a.ID])
 		a.IgnoreInactivity = o.On(OptionIgnoreInactivity)
-		out[i] = View{Account: a, Options: o, Extra: extraOf(a.Extra)}
+		out[i] = View{Account: a, Options: o, Extra: pyjson.ReadExtra(a.Extra)}
 	}
 	return out
 }

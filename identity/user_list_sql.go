@@ -29,7 +29,7 @@ func userSource(f UserFilter) hints.Source[Account] {
 func userIDs(f UserFilter) hints.Source[string] {
 	return hints.Source[string]{
 		Select: `select u.id from "user" u left join local_user l on l.user_id = u.id`,
-		Where:  f.where, Columns: userColumns, ID: "u.id", Paged: f.GroupID == "", Scan: scanText,
+		Where:  f.where, Columns: userColumns, ID: "u.id", Paged: f.GroupID == "", Scan: db.ScanText,
 	}
 }
 

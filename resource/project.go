@@ -132,18 +132,6 @@ func ProjectsIn(with, ids string, args ...any) db.Query[Project] {
 	}
 }
 
-// DomainsIn reads the domains whose ids a subselect gives.
-func DomainsIn(with, ids string, args ...any) db.Query[Domain] {
-	return db.Query[Domain]{
-		Text: with + `select ` + domainCols + ` from project d where d.id in (` + ids + `) order by d.name, d.id`,
-		Args: args,
-		Scan: scanDomain,
-	}
-}
-
-// Label is a tag or an option of a project: for a tag Value is empty.
-type Label struct{ ProjectID, Name, Value string }
-
 // TagsIn reads the tags of the projects whose ids a subselect gives.
 func TagsIn(with, ids string, args ...any) db.Query[Label] {
 	return db.Query[Label]{
@@ -151,7 +139,7 @@ func TagsIn(with, ids string, args ...any) db.Query[Label] {
 		Args: args,
 		Scan: func(r db.Row) (Label, error) {
 			var l Label
-			err := r.Scan(&l.ProjectID, &l.Name)
+			err := r.Scan(&l.OwnerID, &l.Name)
 			return l, err
 		},
 	}
@@ -162,12 +150,6 @@ func OptionsIn(with, ids string, args ...any) db.Query[Label] {
 	return db.Query[Label]{
 		Text: with + `select o.project_id, o.option_id, o.option_value from project_option o where o.project_id in (` + ids + `)`,
 		Args: args,
-		Scan: func(r db.Row) (Label, error) {
-			var l Label
-			var value *string
-			err := r.Scan(&l.ProjectID, &l.Name, &value)
-			l.Value = deref(value)
-			return l, err
-		},
+		Scan: ScanLabel,
 	}
 }

@@ -18,11 +18,8 @@ type Change struct {
 	Description **string // set to nil: null
 	Enabled     *bool
 	Tags        *[]string
-	Immutable   **bool // set to nil: the option goes
+	Option      OptionChange
 	Extra       pyjson.Object
-	// More is set when the request has more than options, which an immutable
-	// project does not allow.
-	More bool
 }
 
 // New is a project or domain to be made.
@@ -44,7 +41,7 @@ func (p Projects) Create(ctx context.Context, n New) (Record, error) {
 	if n.Description != nil {
 		row.Description = *n.Description
 	}
-	row.Extra = pyjson.Encode(orEmpty(n.Extra))
+	row.Extra = pyjson.WriteExtra(n.Extra)
 	err := p.DB.Tx(ctx, func(c db.Conn) error {
 		if err := p.checkPlace(ctx, c, &row); err != nil {
 			return err
@@ -65,16 +62,9 @@ func (p Projects) Create(ctx context.Context, n New) (Record, error) {
 		// The parent went in between.
 		return Record{}, fault.New(fault.BadRequest, "Could not find project: %s.", row.ParentID)
 	case err != nil:
-		return Record{}, wrap(err, "create project", n.ID)
+		return Record{}, fault.Wrap(err, "create project", n.ID)
 	}
 	return p.Get(ctx, n.ID)
-}
-
-func orEmpty(o pyjson.Object) pyjson.Object {
-	if o == nil {
-		return pyjson.Object{}
-	}
-	return o
 }
 
 func taken(p Project) error {
@@ -84,7 +74,9 @@ func taken(p Project) error {
 	return fault.Duplicate("project", "it is not permitted to have two projects with either the same name or same id in the same domain: name is %s, project id %s", p.Name, p.ID)
 }
 
-const reservedCharacters = `:/?#[]@!$&'()*+,;=`
+// ReservedCharacters are those that a URL reserves; names may be kept free of
+// them (keystone/common/utils.py).
+const ReservedCharacters = `:/?#[]@!$&'()*+,;=`
 
 // safeName refuses a name with characters that a URL reserves, where the
 // configuration asks for that.
@@ -94,7 +86,7 @@ func (p Projects) safeName(isDomain bool, name string) error {
 		entity, asked = "Domain", p.SafeDomainNames
 	}
 	bad := strings.Map(func(c rune) rune {
-		if strings.ContainsRune(reservedCharacters, c) {
+		if strings.ContainsRune(ReservedCharacters, c) {
 			return c
 		}
 		return -1
@@ -197,25 +189,11 @@ func (ch Change) labels(b *db.Batch, id string) {
 			b.Exec(`insert into project_tag (project_id, name) values ($1, $2)`, id, name)
 		}
 	}
-	if ch.Immutable == nil {
-		return
-	}
-	b.Exec(`delete from project_option where project_id = $1 and option_id = $2`, id, OptionImmutable)
-	if v := *ch.Immutable; v != nil {
-		b.Exec(`insert into project_option (project_id, option_id, option_value) values ($1, $2, $3)`, id, OptionImmutable, pyjson.Encode(*v))
-	}
+	ch.Option.Store(b, "project", id)
 }
 
 func distinct(names []string) []string {
 	out := slices.Clone(names)
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// wrap says what was attempted, unless the error is meant for the client.
-func wrap(err error, what, id string) error {
-	if _, ok := errors.AsType[*fault.Error](err); err == nil || ok {
-		return err
-	}
-	return fmt.Errorf("%s %s: %w", what, id, err)
 }

@@ -12,12 +12,12 @@ import (
 // must be disabled and takes all with it that it owns; 404 when there is none
 // (keystone/resource/core.py delete_project).
 func (p Projects) Delete(ctx context.Context, id string) error {
-	return wrap(p.delete(ctx, id, false), "delete project", id)
+	return fault.Wrap(p.delete(ctx, id, false), "delete project", id)
 }
 
 // DeleteDomain is Delete for domains alone: 404 for a project.
 func (p Projects) DeleteDomain(ctx context.Context, id string) error {
-	return wrap(p.delete(ctx, id, true), "delete domain", id)
+	return fault.Wrap(p.delete(ctx, id, true), "delete domain", id)
 }
 
 func (p Projects) delete(ctx context.Context, id string, domain bool) error {
@@ -35,7 +35,7 @@ func (p Projects) delete(ctx context.Context, id string, domain bool) error {
 		case r.IsDomain:
 			return p.deleteDomain(ctx, c, r)
 		}
-		if err := mayGo(r, "project"); err != nil {
+		if err := r.Options.AllowDelete("project", r.ID); err != nil {
 			return err
 		}
 		tree, err := subtree(ctx, c, id)
@@ -54,15 +54,8 @@ func (p Projects) delete(ctx context.Context, id string, domain bool) error {
 	return err
 }
 
-func mayGo(r Record, kind string) error {
-	if r.Immutable() {
-		return fault.New(fault.Forbidden, "Unable to delete immutable %s resource: `%s. Set resource option \"immutable\" to false first.", kind, r.ID)
-	}
-	return nil
-}
-
 func (p Projects) deleteDomain(ctx context.Context, c db.Conn, r Record) error {
-	if err := mayGo(r, "domain"); err != nil {
+	if err := r.Options.AllowDelete("domain", r.ID); err != nil {
 		return err
 	}
 	if r.Enabled {
@@ -73,7 +66,7 @@ func (p Projects) deleteDomain(ctx context.Context, c db.Conn, r Record) error {
 		return err
 	}
 	for i := len(tree) - 1; i >= 0; i-- {
-		if err := mayGo(tree[i], "project"); err != nil {
+		if err := tree[i].Options.AllowDelete("project", tree[i].ID); err != nil {
 			return err
 		}
 		if err := p.remove(ctx, c, tree[i].ID); err != nil {

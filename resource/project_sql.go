@@ -27,13 +27,8 @@ func projectSource(f Filter) hints.Source[Project] {
 // idSource is the same list, of ids alone.
 func idSource(f Filter) hints.Source[string] {
 	return hints.Source[string]{
-		Select: `select p.id from project p`, Where: f.where, Columns: projectColumns, ID: "p.id", Paged: true, Scan: scanText,
+		Select: `select p.id from project p`, Where: f.where, Columns: projectColumns, ID: "p.id", Paged: true, Scan: db.ScanText,
 	}
-}
-
-func scanText(r db.Row) (s string, err error) {
-	err = r.Scan(&s)
-	return s, err
 }
 
 func (f Filter) where(w *db.Where) {

@@ -37,7 +37,7 @@ func (p Projects) Update(ctx context.Context, id string, ch Change) (Record, err
 	case errors.Is(err, db.ErrDuplicate):
 		return Record{}, taken(row)
 	case err != nil:
-		return Record{}, wrap(err, "update project", id)
+		return Record{}, fault.Wrap(err, "update project", id)
 	}
 	return p.Get(ctx, id)
 }
@@ -52,17 +52,7 @@ func (ch Change) apply(p Project) Project {
 	if ch.Enabled != nil {
 		p.Enabled = *ch.Enabled
 	}
-	if len(ch.Extra) > 0 {
-		kept, err := pyjson.DecodeObject([]byte(p.Extra))
-		if err != nil {
-			kept = nil
-		}
-		for _, m := range ch.Extra {
-			kept = kept.Set(m.Key, m.Value)
-		}
-		p.Extra = pyjson.Encode(kept)
-	}
-	p.Extra = extra(p.Extra)
+	p.Extra = pyjson.WriteExtra(pyjson.ReadExtra(p.Extra).Merge(ch.Extra))
 	return p
 }
 
@@ -72,8 +62,8 @@ func (p Projects) checkChange(ctx context.Context, c db.Conn, before Record, ch 
 	if before.IsDomain {
 		kind = "domain"
 	}
-	if before.Immutable() && (ch.More || ch.Immutable == nil || *ch.Immutable != nil && **ch.Immutable) {
-		return fault.New(fault.Forbidden, "Unable to update immutable %s resource: `%s. Set resource option \"immutable\" to false first.", kind, before.ID)
+	if err := before.Options.Allow(ch.Option, kind, before.ID); err != nil {
+		return err
 	}
 	if before.IsDomain {
 		name := before.Name

@@ -31,12 +31,7 @@ type Projects struct {
 type Record struct {
 	Project
 	Tags    []Label
-	Options []Label
-}
-
-// AsDomain is the record of a domain as such.
-func (r Record) AsDomain() Domain {
-	return Domain{ID: r.ID, Name: r.Name, Description: r.Description, Enabled: r.Enabled, Extra: r.Extra}
+	Options Options
 }
 
 // TagNames are the project's tags, sorted.
@@ -47,19 +42,6 @@ func (r Record) TagNames() []string {
 	}
 	return out
 }
-
-// Immutable reports whether the option says that nothing may change it.
-func (r Record) Immutable() bool {
-	for _, o := range r.Options {
-		if o.Name == OptionImmutable {
-			return o.Value == "true"
-		}
-	}
-	return false
-}
-
-// OptionImmutable is the id of the option "immutable".
-const OptionImmutable = "IMMU"
 
 // Get returns a project or a domain; 404 when there is none.
 func (p Projects) Get(ctx context.Context, id string) (Record, error) {
@@ -80,44 +62,13 @@ func (p Projects) GetDomain(ctx context.Context, id string) (Record, error) {
 
 func readRecord(ctx context.Context, c db.Conn, id string) (Record, error) {
 	var b db.Batch
-	row, labels := db.Add(&b, ProjectByID(id)), addLabels(&b, "", "$1", id)
-	if err := c.Send(ctx, &b); err != nil {
-		if errors.Is(err, db.ErrBadValue) {
-			return Record{}, fault.NoSuch("project", id)
-		}
+	read := queued(&b, ProjectByID(id), "", "$1", id)
+	if err := c.Send(ctx, &b); err != nil && !errors.Is(err, db.ErrBadValue) {
 		return Record{}, fmt.Errorf("read project %s: %w", id, err)
+	} else if found := read.All(); err == nil && len(found) > 0 {
+		return found[0], nil
 	}
-	found, err := row.One()
-	if errors.Is(err, db.ErrNoRow) {
-		return Record{}, fault.NoSuch("project", id)
-	}
-	if err != nil {
-		return Record{}, fmt.Errorf("read project %s: %w", id, err)
-	}
-	return Record{Project: found, Tags: labels.tags.All(), Options: labels.options.All()}, nil
-}
-
-// labels are the reads of the tags and options of some projects.
-type labels struct{ tags, options *db.Result[Label] }
-
-func addLabels(b *db.Batch, with, ids string, args ...any) labels {
-	return labels{db.Add(b, TagsIn(with, ids, args...)), db.Add(b, OptionsIn(with, ids, args...))}
-}
-
-// records puts each project together with its labels.
-func (l labels) records(rows []Project) []Record {
-	tags, options := map[string][]Label{}, map[string][]Label{}
-	for _, t := range l.tags.All() {
-		tags[t.ProjectID] = append(tags[t.ProjectID], t)
-	}
-	for _, o := range l.options.All() {
-		options[o.ProjectID] = append(options[o.ProjectID], o)
-	}
-	out := make([]Record, len(rows))
-	for i, p := range rows {
-		out[i] = Record{Project: p, Tags: tags[p.ID], Options: options[p.ID]}
-	}
-	return out
+	return Record{}, fault.NoSuch("project", id)
 }
 
 // Filter narrows a list beyond what hints say.
@@ -139,9 +90,8 @@ func (p Projects) List(ctx context.Context, h hints.Hints, f Filter) (hints.Page
 	if h.Marker != nil {
 		marker = db.Add(&b, known(*h.Marker))
 	}
-	found := db.Add(&b, rows)
 	// A limit in the list of an `in` has to stand one level deeper.
-	l := addLabels(&b, "", `select x.id from (`+ids.Text+`) x`, ids.Args...)
+	found := queued(&b, rows, "", `select x.id from (`+ids.Text+`) x`, ids.Args...)
 	if err := p.DB.Send(ctx, &b); err != nil {
 		if errors.Is(err, db.ErrBadValue) {
 			return hints.Page[Record]{}, nil
@@ -151,6 +101,6 @@ func (p Projects) List(ctx context.Context, h hints.Hints, f Filter) (hints.Page
 	if marker != nil && len(marker.All()) == 0 {
 		return hints.Page[Record]{}, fault.New(fault.NotFound, "Marker %s could not be found.", *h.Marker)
 	}
-	read := page.With(found.All(), h)
-	return hints.Page[Record]{Rows: l.records(read.Rows), Rest: read.Rest, Truncated: read.Truncated, Paged: true}, nil
+	read := page.With(found.rows.All(), h)
+	return hints.Page[Record]{Rows: found.of(read.Rows), Rest: read.Rest, Truncated: read.Truncated, Paged: true}, nil
 }

@@ -162,12 +162,12 @@ func TestLabels(t *testing.T) {
 		ids := `select x.id from project x where x.name = $1`
 		tags, err := db.All(s.Context(), s.db, resource.TagsIn("", ids, "same"))
 		s.must(err)
-		if diff := cmp.Diff([]resource.Label{{ProjectID: "p", Name: "a"}, {ProjectID: "p", Name: "z"}, {ProjectID: "q", Name: "m"}}, tags); diff != "" {
+		if diff := cmp.Diff([]resource.Label{{OwnerID: "p", Name: "a"}, {OwnerID: "p", Name: "z"}, {OwnerID: "q", Name: "m"}}, tags); diff != "" {
 			s.Errorf("tags: want -, got +\n%s", diff)
 		}
 		options, err := db.All(s.Context(), s.db, resource.OptionsIn("", ids, "same"))
 		s.must(err)
-		want := map[resource.Label]bool{{ProjectID: "p", Name: "IMMU", Value: "true"}: true, {ProjectID: "q", Name: "XXXX"}: true}
+		want := map[resource.Label]bool{{OwnerID: "p", Name: "IMMU", Value: "true"}: true, {OwnerID: "q", Name: "XXXX"}: true}
 		if len(options) != 2 || !want[options[0]] || !want[options[1]] {
 			s.Errorf("options: got %v", options)
 		}
@@ -175,7 +175,7 @@ func TestLabels(t *testing.T) {
 		if s.must(err); len(projects) != 2 || projects[0].ID != "p" || projects[1].ID != "q" {
 			s.Errorf("projects: got %v", projects)
 		}
-		domains, err := db.All(s.Context(), s.db, resource.DomainsIn("with w(n) as (select $1) ", `select x.id from project x, w where x.name = w.n`, "B"))
+		domains, err := db.All(s.Context(), s.db, resource.ProjectsIn("with w(n) as (select $1) ", `select x.id from project x, w where x.name = w.n`, "B"))
 		if s.must(err); len(domains) != 1 || domains[0].ID != "b" {
 			s.Errorf("domains: got %v", domains)
 		}

@@ -41,7 +41,7 @@ func (p Projects) tags(ctx context.Context, id, what string, change func(Record)
 		if err != nil {
 			return err
 		}
-		if r.Immutable() {
+		if r.Options.Immutable() {
 			return fault.New(fault.Forbidden, "Cannot %s project tags for %s, project is immutable. Set \"immutable\" option to false before creating project tags.", what, id)
 		}
 		names, err := change(r)
@@ -55,5 +55,5 @@ func (p Projects) tags(ctx context.Context, id, what string, change func(Record)
 		Change{Tags: &names}.labels(&b, id)
 		return c.Send(ctx, &b)
 	})
-	return wrap(err, what+" tags of project", id)
+	return fault.Wrap(err, what+" tags of project", id)
 }

@@ -65,10 +65,9 @@ func subtree(ctx context.Context, c db.Conn, id string) ([]Record, error) {
 // family reads the projects that a recursive query finds, in one round trip.
 func family(ctx context.Context, c db.Conn, with, ids, id string) ([]Record, error) {
 	var b db.Batch
-	rows, l := db.Add(&b, ProjectsIn(with, ids, id)), addLabels(&b, with, ids, id)
+	found := RecordsIn(&b, with, ids, id)
 	if err := c.Send(ctx, &b); err != nil {
 		return nil, fmt.Errorf("read the tree of project %s: %w", id, err)
 	}
-	all := slices.DeleteFunc(rows.All(), func(p Project) bool { return p.ID == RootDomainID })
-	return l.records(all), nil
+	return slices.DeleteFunc(found.All(), func(r Record) bool { return r.ID == RootDomainID }), nil
 }

@@ -39,31 +39,24 @@ func (h authScopes) catalog(c *Call) (Reply, error) {
 }
 
 func (h authScopes) projects(c *Call) (Reply, error) {
-	var b db.Batch
-	found := assignment.ProjectsOf(&b, c.Caller.User.ID)
-	if err := h.send(c.Ctx(), &b); err != nil {
-		return Reply{}, err
-	}
-	tags, options := labels(found.Tags.All()), labels(found.Options.All())
-	items := make([]pyjson.Object, 0)
-	for _, p := range found.Projects.All() {
-		items = append(items, projectView(c, p, tags[p.ID], options[p.ID]))
-	}
-	return c.list("projects", items, nil, false), nil
+	return h.list(c, "projects", assignment.ProjectsOf, projectView)
 }
 
 func (h authScopes) domains(c *Call) (Reply, error) {
+	return h.list(c, "domains", assignment.DomainsOf, domainView)
+}
+
+func (h authScopes) list(c *Call, key string, of func(*db.Batch, string) resource.Records, view func(*Call, resource.Record) pyjson.Object) (Reply, error) {
 	var b db.Batch
-	found := assignment.DomainsOf(&b, c.Caller.User.ID)
+	found := of(&b, c.Caller.User.ID)
 	if err := h.send(c.Ctx(), &b); err != nil {
 		return Reply{}, err
 	}
-	tags, options := labels(found.Tags.All()), labels(found.Options.All())
 	items := make([]pyjson.Object, 0)
-	for _, d := range found.Domains.All() {
-		items = append(items, domainView(c, d, tags[d.ID], options[d.ID]))
+	for _, r := range found.All() {
+		items = append(items, view(c, r))
 	}
-	return c.list("domains", items, nil, false), nil
+	return c.list(key, items, nil, false), nil
 }
 
 func (h authScopes) system(c *Call) (Reply, error) {
@@ -89,37 +82,18 @@ func (h authScopes) send(ctx context.Context, b *db.Batch) error {
 	return nil
 }
 
-func labels(rows []resource.Label) map[string][]resource.Label {
-	out := map[string][]resource.Label{}
-	for _, l := range rows {
-		out[l.ProjectID] = append(out[l.ProjectID], l)
-	}
-	return out
-}
-
-func tagNames(tags []resource.Label) []string {
-	out := make([]string, len(tags))
-	for i, t := range tags {
-		out[i] = t.Name
-	}
-	return out
-}
-
-// immutable is the one option that domains, projects and roles have.
-const immutable = "IMMU"
-
-func optionView(options []resource.Label) pyjson.Object {
+func optionView(options resource.Options) pyjson.Object {
 	out := pyjson.Object{}
 	for _, o := range options {
-		if o.Name == immutable && json.Valid([]byte(o.Value)) {
+		if o.Name == resource.OptionImmutable && json.Valid([]byte(o.Value)) {
 			out = append(out, pyjson.Member{Key: "immutable", Value: pyjson.Raw(o.Value)})
 		}
 	}
 	return out
 }
 
-func projectView(c *Call, p resource.Project, tags, options []resource.Label) pyjson.Object {
-	return append(extraView(p.Extra), pyjson.Object{
+func projectView(c *Call, p resource.Record) pyjson.Object {
+	return append(pyjson.ReadExtra(p.Extra), pyjson.Object{
 		{Key: "id", Value: p.ID},
 		{Key: "name", Value: p.Name},
 		{Key: "domain_id", Value: orNull(p.DomainID)},
@@ -127,31 +101,22 @@ func projectView(c *Call, p resource.Project, tags, options []resource.Label) py
 		{Key: "enabled", Value: p.Enabled},
 		{Key: "parent_id", Value: orNull(p.ParentID)},
 		{Key: "is_domain", Value: p.IsDomain},
-		{Key: "tags", Value: tagNames(tags)},
-		{Key: "options", Value: optionView(options)},
+		{Key: "tags", Value: p.TagNames()},
+		{Key: "options", Value: optionView(p.Options)},
 		{Key: "links", Value: pyjson.Object{{Key: "self", Value: c.Link("projects", p.ID)}}},
 	}...)
 }
 
-func domainView(c *Call, d resource.Domain, tags, options []resource.Label) pyjson.Object {
-	return append(extraView(d.Extra), pyjson.Object{
+func domainView(c *Call, d resource.Record) pyjson.Object {
+	return append(pyjson.ReadExtra(d.Extra), pyjson.Object{
 		{Key: "id", Value: d.ID},
 		{Key: "name", Value: d.Name},
 		{Key: "description", Value: d.Description},
 		{Key: "enabled", Value: d.Enabled},
-		{Key: "tags", Value: tagNames(tags)},
-		{Key: "options", Value: optionView(options)},
+		{Key: "tags", Value: d.TagNames()},
+		{Key: "options", Value: optionView(d.Options)},
 		{Key: "links", Value: pyjson.Object{{Key: "self", Value: c.Link("domains", d.ID)}}},
 	}...)
-}
-
-// extraView is what a row keeps beside its columns, shown at the top level.
-func extraView(text string) pyjson.Object {
-	o, err := pyjson.DecodeObject([]byte(text))
-	if err != nil {
-		return nil
-	}
-	return o
 }
 
 func orNull(s string) any {

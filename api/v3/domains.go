@@ -6,9 +6,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/hints"
-	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/internal/uuid"
-	"github.com/keystone-go/keystone-go/policy"
 	"github.com/keystone-go/keystone-go/ratelimit"
 	"github.com/keystone-go/keystone-go/resource"
 )
@@ -19,11 +17,11 @@ type domains struct{ resource.Projects }
 func (h domains) routes() []Route {
 	const all, one = "/v3/domains", "/v3/domains/{domain_id}"
 	return []Route{
-		{Method: "GET", Path: all, Rule: "identity:list_domains", Query: &domainQuery, Target: ownDomainID, Do: h.list, Limit: ratelimit.ClassToken, Rel: "domains", Summary: "List domains"},
+		{Method: "GET", Path: all, Rule: "identity:list_domains", Query: &domainQuery, Target: ownDomain("target.domain.id"), Do: h.list, Limit: ratelimit.ClassToken, Rel: "domains", Summary: "List domains"},
 		{Method: "POST", Path: all, Rule: "identity:create_domain", Body: &newDomain, Do: h.create, Limit: ratelimit.ClassToken, Rel: "domains", Summary: "Create a domain", Audited: "domain"},
-		{Method: "GET", Path: one, Rule: "identity:get_domain", Target: h.target, Do: h.get, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Show a domain"},
-		{Method: "PATCH", Path: one, Rule: "identity:update_domain", Body: &changedDomain, Target: h.target, TargetFirst: true, Do: h.update, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Change a domain", Audited: "domain"},
-		{Method: "DELETE", Path: one, Rule: "identity:delete_domain", Target: h.target, TargetFirst: true, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Delete a disabled domain with all that it owns", Audited: "domain"},
+		{Method: "GET", Path: one, Rule: "identity:get_domain", Target: h.one().target, Do: h.one().show, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Show a domain"},
+		{Method: "PATCH", Path: one, Rule: "identity:update_domain", Body: &changedDomain, Target: h.one().target, TargetFirst: true, Do: h.update, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Change a domain", Audited: "domain"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_domain", Target: h.one().target, TargetFirst: true, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Delete a disabled domain with all that it owns", Audited: "domain"},
 	}
 }
 
@@ -46,38 +44,16 @@ var (
 	domainQuery = query{fields: []field{{name: "enabled", kind: loose}, {name: "name", min: 1, max: 64, pattern: notBlank}}}
 )
 
-// ownDomainID lets a rule look at the domain of a token for one.
-func ownDomainID(c *Call) (policy.Target, error) {
-	if c.Caller.Domain == nil {
-		return nil, nil
-	}
-	return policy.Target{"target.domain.id": c.Caller.Domain.ID}, nil
-}
-
-func (h domains) target(c *Call) (policy.Target, error) {
-	r, err := h.GetDomain(c.Ctx(), c.Param("domain_id"))
-	if err != nil {
-		return nil, err
-	}
-	c.Object = r
-	t := policy.Target{}
-	t.AddObject("target.domain", domainRecordView(c, r))
-	return t, nil
+func (h domains) one() thing[resource.Record] {
+	return thing[resource.Record]{name: "domain", get: h.GetDomain, view: domainView}
 }
 
 func (h domains) list(c *Call) (Reply, error) {
-	f := resource.Filter{Domains: true}
-	if d := c.Caller.Domain; d != nil {
-		f.DomainID = d.ID
-	}
+	f := resource.Filter{Domains: true, DomainID: c.scopedDomain()}
 	read := func(ctx context.Context, q hints.Hints) (hints.Page[resource.Record], error) {
 		return h.List(ctx, q, f)
 	}
-	return lists[resource.Record]{key: "domains", filters: []string{"name", "enabled"}, limit: h.Limit, read: read, view: domainRecordView}.answer(c)
-}
-
-func (h domains) get(c *Call) (Reply, error) {
-	return ok("domain", domainRecordView(c, c.Object.(resource.Record))), nil
+	return lists[resource.Record]{key: "domains", filters: []string{"name", "enabled"}, limit: h.Limit, read: read, view: domainView}.answer(c)
 }
 
 func (h domains) create(c *Call) (Reply, error) {
@@ -91,27 +67,14 @@ func (h domains) create(c *Call) (Reply, error) {
 	}
 	n.Change = projectChange(normalized(body))
 	r, err := h.Create(c.Ctx(), n)
-	if err != nil {
-		return Reply{}, err
-	}
-	return created("domain", domainRecordView(c, r)), nil
+	return h.one().made(c, r, err)
 }
 
 func (h domains) update(c *Call) (Reply, error) {
 	r, err := h.Update(c.Ctx(), c.Param("domain_id"), projectChange(c.sent("domain")))
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("domain", domainRecordView(c, r)), nil
+	return h.one().changed(c, r, err)
 }
 
 func (h domains) delete(c *Call) (Reply, error) {
-	if err := h.DeleteDomain(c.Ctx(), c.Param("domain_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
-}
-
-func domainRecordView(c *Call, r resource.Record) pyjson.Object {
-	return domainView(c, r.AsDomain(), r.Tags, r.Options)
+	return done(h.DeleteDomain(c.Ctx(), c.Param("domain_id")))
 }

@@ -29,11 +29,11 @@ func (h endpointFilter) routes() []Route {
 	inProject := row("GET", project+"/endpoints/{endpoint_id}", "check_endpoint_in_project", "project_endpoint", "Check whether a project has an endpoint", endpoint(h.Has))
 	inProject.Status = http.StatusNoContent
 	return []Route{
-		row("GET", filterPath+"/endpoints/{endpoint_id}/projects", "list_projects_for_endpoint", "endpoint_projects", "List the projects that have an endpoint", listOf("projects", "endpoint_id", h.Projects, recordView)),
+		row("GET", filterPath+"/endpoints/{endpoint_id}/projects", "list_projects_for_endpoint", "endpoint_projects", "List the projects that have an endpoint", listOf("projects", "endpoint_id", h.Projects, projectView)),
 		row("GET", project+"/endpoints", "list_endpoints_for_project", "project_endpoints", "List the endpoints that a project has, its groups' too", listOf("endpoints", "project_id", h.Endpoints, endpointView)),
 		row("GET", project+"/endpoint_groups", "list_endpoint_groups_for_project", "project_endpoint_groups", "List the endpoint groups that a project has", listOf("endpoint_groups", "project_id", h.groups.OfProject, endpointGroupView)),
 		row("GET", group+"/endpoints", "list_endpoints_associated_with_endpoint_group", "endpoints_in_endpoint_group", "List the endpoints of a group", listOf("endpoints", "endpoint_group_id", h.groups.Endpoints, endpointView)),
-		row("GET", group+"/projects", "list_projects_associated_with_endpoint_group", "projects_associated_with_endpoint_group", "List the projects that have an endpoint group", listOf("projects", "endpoint_group_id", h.groups.Projects, recordView)),
+		row("GET", group+"/projects", "list_projects_associated_with_endpoint_group", "projects_associated_with_endpoint_group", "List the projects that have an endpoint group", listOf("projects", "endpoint_group_id", h.groups.Projects, projectView)),
 		inProject,
 		row("PUT", project+"/endpoints/{endpoint_id}", "add_endpoint_to_project", "project_endpoint", "Give a project an endpoint", endpoint(h.Add)),
 		row("DELETE", project+"/endpoints/{endpoint_id}", "remove_endpoint_from_project", "project_endpoint", "Take an endpoint from a project", endpoint(h.Remove)),

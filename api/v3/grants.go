@@ -143,9 +143,9 @@ func (h grants) targetOf(c *Call, p assignment.Parties) policy.Target {
 	switch {
 	case p.Place == nil:
 	case c.Param("domain_id") != "":
-		t.AddObject("target.domain", domainRecordView(c, *p.Place))
+		t.AddObject("target.domain", domainView(c, *p.Place))
 	default:
-		t.AddObject("target.project", recordView(c, *p.Place))
+		t.AddObject("target.project", projectView(c, *p.Place))
 	}
 	return t
 }

@@ -24,12 +24,12 @@ func (h groups) routes() []Route {
 	const all, one = "/v3/groups", "/v3/groups/{group_id}"
 	const members, member = one + "/users", one + "/users/{user_id}"
 	return []Route{
-		{Method: "GET", Path: all, Rule: "identity:list_groups", Query: &groupQuery, Target: ownGroups, Do: h.list, Limit: ratelimit.ClassToken, Rel: "groups", Summary: "List groups"},
-		{Method: "POST", Path: all, Rule: "identity:create_group", Body: &newGroup, Target: sentGroup, Do: h.create, Limit: ratelimit.ClassToken, Rel: "groups", Summary: "Create a group", Audited: "group"},
-		{Method: "GET", Path: one, Rule: "identity:get_group", Target: h.target, Do: h.get, Limit: ratelimit.ClassToken, Rel: "group", Summary: "Show a group"},
-		{Method: "PATCH", Path: one, Rule: "identity:update_group", Body: &changedGroup, Target: h.target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "group", Summary: "Change a group", Audited: "group"},
-		{Method: "DELETE", Path: one, Rule: "identity:delete_group", Target: h.target, TargetFirst: true, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "group", Summary: "Delete a group", Audited: "group"},
-		{Method: "GET", Path: members, Rule: "identity:list_users_in_group", Query: &query{fields: memberQuery}, Target: h.target, Do: h.members, Limit: ratelimit.ClassToken, Rel: "group_users", Summary: "List the users in a group"},
+		{Method: "GET", Path: all, Rule: "identity:list_groups", Query: &groupQuery, Target: ownDomain("target.group.domain_id"), Do: h.list, Limit: ratelimit.ClassToken, Rel: "groups", Summary: "List groups"},
+		{Method: "POST", Path: all, Rule: "identity:create_group", Body: &newGroup, Target: aboutSent("group"), Do: h.create, Limit: ratelimit.ClassToken, Rel: "groups", Summary: "Create a group", Audited: "group"},
+		{Method: "GET", Path: one, Rule: "identity:get_group", Target: h.one().target, Do: h.one().show, Limit: ratelimit.ClassToken, Rel: "group", Summary: "Show a group"},
+		{Method: "PATCH", Path: one, Rule: "identity:update_group", Body: &changedGroup, Target: h.one().target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "group", Summary: "Change a group", Audited: "group"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_group", Target: h.one().target, TargetFirst: true, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "group", Summary: "Delete a group", Audited: "group"},
+		{Method: "GET", Path: members, Rule: "identity:list_users_in_group", Query: &query{fields: memberQuery}, Target: h.one().target, Do: h.members, Limit: ratelimit.ClassToken, Rel: "group_users", Summary: "List the users in a group"},
 		{Method: "GET", Path: member, Rule: "identity:check_user_in_group", Target: h.both, Do: h.check, Limit: ratelimit.ClassToken, Rel: "group_user", Summary: "Whether a user is in a group", Status: http.StatusNoContent},
 		{Method: "PUT", Path: member, Rule: "identity:add_user_to_group", Target: h.both, Do: h.add, Limit: ratelimit.ClassToken, Rel: "group_user", Summary: "Add a user to a group", Status: http.StatusNoContent},
 		{Method: "DELETE", Path: member, Rule: "identity:remove_user_from_group", Target: h.both, Do: h.remove, Limit: ratelimit.ClassToken, Rel: "group_user", Summary: "Remove a user from a group"},
@@ -53,37 +53,14 @@ var (
 	sortDirection = field{name: "sort_dir", oneOf: []string{"asc", "desc"}}
 )
 
-// ownGroups lets a rule look at the domain of a token for one.
-func ownGroups(c *Call) (policy.Target, error) {
-	if c.Caller.Domain == nil {
-		return nil, nil
-	}
-	return policy.Target{"target.group.domain_id": c.Caller.Domain.ID}, nil
-}
-
-// sentGroup lets the rule look at the group that is to be made.
-func sentGroup(c *Call) (policy.Target, error) {
-	t := policy.Target{}
-	t.AddObject("target.group", c.sent("group"))
-	return t, nil
-}
-
-// target loads the group that the rule looks at.
-func (h groups) target(c *Call) (policy.Target, error) {
-	g, err := h.Get(c.Ctx(), c.Param("group_id"))
-	if err != nil {
-		return nil, err
-	}
-	c.Object = g
-	t := policy.Target{}
-	t.AddObject("target.group", groupView(c, g))
-	return t, nil
+func (h groups) one() thing[identity.Group] {
+	return thing[identity.Group]{name: "group", get: h.Get, view: groupView}
 }
 
 // both loads a group and a user, as far as they are there: the rule is asked of
 // the others without them.
 func (h groups) both(c *Call) (policy.Target, error) {
-	t, err := h.target(c)
+	t, err := h.one().target(c)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, err
 	}
@@ -102,18 +79,10 @@ func (h groups) both(c *Call) (policy.Target, error) {
 }
 
 func (h groups) list(c *Call) (Reply, error) {
-	domain := ""
-	if d := c.Caller.Domain; d != nil {
-		domain = d.ID
-	}
 	read := func(ctx context.Context, q hints.Hints) (hints.Page[identity.Group], error) {
-		return h.List(ctx, q, domain)
+		return h.List(ctx, q, c.scopedDomain())
 	}
 	return lists[identity.Group]{key: "groups", filters: []string{"domain_id", "name"}, limit: h.Limit, read: read, view: groupView}.answer(c)
-}
-
-func (h groups) get(c *Call) (Reply, error) {
-	return ok("group", groupView(c, c.Object.(identity.Group))), nil
 }
 
 func (h groups) create(c *Call) (Reply, error) {
@@ -127,10 +96,7 @@ func (h groups) create(c *Call) (Reply, error) {
 		n.Description = optional(body, "description")
 	}
 	g, err := h.Create(c.Ctx(), n)
-	if err != nil {
-		return Reply{}, err
-	}
-	return created("group", groupView(c, g)), nil
+	return h.one().made(c, g, err)
 }
 
 func (h groups) update(c *Call) (Reply, error) {
@@ -141,23 +107,13 @@ func (h groups) update(c *Call) (Reply, error) {
 	if v, given := body.Get("domain_id"); given && v != before.DomainID {
 		return Reply{}, fault.New(fault.BadRequest, "Cannot change Domain ID")
 	}
-	ch := identity.GroupChange{Name: optional(body, "name"), Extra: groupExtra(body)}
-	if _, given := body.Get("description"); given {
-		text := optional(body, "description")
-		ch.Description = &text
-	}
+	ch := identity.GroupChange{Name: optional(body, "name"), Description: change(body, "description"), Extra: groupExtra(body)}
 	g, err := h.Update(c.Ctx(), before.ID, ch)
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("group", groupView(c, g)), nil
+	return h.one().changed(c, g, err)
 }
 
 func (h groups) delete(c *Call) (Reply, error) {
-	if err := h.Delete(c.Ctx(), c.Param("group_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Delete(c.Ctx(), c.Param("group_id")))
 }
 
 func (h groups) members(c *Call) (Reply, error) {
@@ -165,24 +121,15 @@ func (h groups) members(c *Call) (Reply, error) {
 }
 
 func (h groups) check(c *Call) (Reply, error) {
-	if err := h.Has(c.Ctx(), c.Param("user_id"), c.Param("group_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Has(c.Ctx(), c.Param("user_id"), c.Param("group_id")))
 }
 
 func (h groups) add(c *Call) (Reply, error) {
-	if err := h.Add(c.Ctx(), c.Param("user_id"), c.Param("group_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Add(c.Ctx(), c.Param("user_id"), c.Param("group_id")))
 }
 
 func (h groups) remove(c *Call) (Reply, error) {
-	if err := h.Remove(c.Ctx(), c.Param("user_id"), c.Param("group_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Remove(c.Ctx(), c.Param("user_id"), c.Param("group_id")))
 }
 
 func groupExtra(body pyjson.Object) pyjson.Object {

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/keystone-go/keystone-go/api/v3"
+	v3 "github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/ratelimit"
 )

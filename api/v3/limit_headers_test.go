@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keystone-go/keystone-go/api/v3"
+	v3 "github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/ratelimit"
 )
 

@@ -1,10 +1,13 @@
 package v3
 
 import (
+	"context"
 	"strings"
 
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
+	"github.com/keystone-go/keystone-go/policy"
+	"github.com/keystone-go/keystone-go/resource"
 )
 
 // sent is the object under the body's key; empty when there is none.
@@ -78,4 +81,109 @@ func flag(o pyjson.Object, key string, usual bool) bool {
 		return *v
 	}
 	return usual
+}
+
+// change is what a member sets of a text: nil where it is missing, and where it
+// is null a pointer to nil.
+func change(o pyjson.Object, key string) **string {
+	v, given := o.Get(key)
+	if !given {
+		return nil
+	}
+	return nullable(v)
+}
+
+// optionChange is what a body says of the option "immutable".
+func optionChange(body pyjson.Object) resource.OptionChange {
+	options, _ := body.Object("options")
+	_, given := options.Get("immutable")
+	return resource.OptionChange{Given: given, Value: optionalFlag(options, "immutable"), Alone: len(body) == 1}
+}
+
+// done answers what has no more to say than that it is done.
+func done(err error) (Reply, error) { return noContent(), err }
+
+// about lets a rule look at an object: as target.<name>.
+func about(name string, o pyjson.Object) policy.Target {
+	t := policy.Target{}
+	t.AddObject("target."+name, o)
+	return t
+}
+
+// aboutSent is a Target that lets the rule look at what is to be made, but for
+// its secrets.
+func aboutSent(key string) func(*Call) (policy.Target, error) {
+	return func(c *Call) (policy.Target, error) { return about(key, withoutSecrets(c.sent(key))), nil }
+}
+
+// ownDomain is a Target that lets a rule look at the domain of a token for one.
+func ownDomain(key string) func(*Call) (policy.Target, error) {
+	return func(c *Call) (policy.Target, error) {
+		if c.Caller.Domain == nil {
+			return nil, nil
+		}
+		return policy.Target{key: c.Caller.Domain.ID}, nil
+	}
+}
+
+// scopedDomain is the domain of a token for one, else "".
+func (c *Call) scopedDomain() string { return c.homeDomain("") }
+
+// homeDomain is where a request makes things that names no domain: that of a
+// token for one, else the default domain.
+func (c *Call) homeDomain(usual string) string {
+	if d := c.Caller.Domain; d != nil {
+		return d.ID
+	}
+	return usual
+}
+
+// thing is one object of a path: how it is loaded, and how it is shown, to the
+// rule and in answers.
+type thing[T any] struct {
+	name string // of its key in bodies; its argument of the path is <name>_id
+	get  func(context.Context, string) (T, error)
+	view func(*Call, T) pyjson.Object
+}
+
+// target loads the object for the rule, and keeps it for what follows.
+func (o thing[T]) target(c *Call) (policy.Target, error) {
+	v, err := o.get(c.Ctx(), c.Param(o.name+"_id"))
+	if err != nil {
+		return nil, err
+	}
+	c.Object = v
+	return about(o.name, o.view(c, v)), nil
+}
+
+// show answers with the object that target loaded.
+func (o thing[T]) show(c *Call) (Reply, error) { return ok(o.name, o.view(c, c.Object.(T))), nil }
+
+// made and changed answer with an object that was stored.
+func (o thing[T]) made(c *Call, v T, err error) (Reply, error) {
+	if err != nil {
+		return Reply{}, err
+	}
+	return created(o.name, o.view(c, v)), nil
+}
+
+func (o thing[T]) changed(c *Call, v T, err error) (Reply, error) {
+	if err != nil {
+		return Reply{}, err
+	}
+	return ok(o.name, o.view(c, v)), nil
+}
+
+// secrets are the members of bodies that nobody but their handler may see.
+var secrets = []string{"password", "original_password", "secret", "blob"}
+
+// withoutSecrets leaves them out of an object and of the objects in it.
+func withoutSecrets(o pyjson.Object) pyjson.Object {
+	out := o.Without(secrets...)
+	for i, m := range out {
+		if inner, isObject := m.Value.(pyjson.Object); isObject {
+			out[i].Value = withoutSecrets(inner)
+		}
+	}
+	return out
 }

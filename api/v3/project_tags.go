@@ -34,7 +34,7 @@ func (h projectTags) routes() []Route {
 var sentTags = shape{key: "tags", alone: true, optional: true, bare: true, fields: []field{{name: "tags", kind: array, fields: tagList.fields}}}
 
 func (h projectTags) list(c *Call) (Reply, error) {
-	return h.show(c, tagNames(c.Object.(resource.Record).Tags)), nil
+	return h.show(c, c.Object.(resource.Record).TagNames()), nil
 }
 
 func (h projectTags) show(c *Call, names []string) Reply {

@@ -51,7 +51,7 @@ func (h projects) show(c *Call, out pyjson.Object, what string, found []resource
 	list := []pyjson.Object{}
 	for _, r := range found {
 		if reached[r.ID] {
-			list = append(list, pyjson.Object{{Key: "project", Value: recordView(c, r)}})
+			list = append(list, pyjson.Object{{Key: "project", Value: projectView(c, r)}})
 		}
 	}
 	return out.Set(what, list), nil

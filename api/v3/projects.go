@@ -22,8 +22,8 @@ type projects struct {
 func (h projects) routes() []Route {
 	const all, one = "/v3/projects", "/v3/projects/{project_id}"
 	return []Route{
-		{Method: "GET", Path: all, Rule: "identity:list_projects", Query: &projectQuery, Target: ownDomain, Do: h.list, Limit: ratelimit.ClassToken, Rel: "projects", Summary: "List projects"},
-		{Method: "POST", Path: all, Rule: "identity:create_project", Body: &newProject, Target: sentProject, Do: h.create, Limit: ratelimit.ClassToken, Rel: "projects", Summary: "Create a project", Audited: "project"},
+		{Method: "GET", Path: all, Rule: "identity:list_projects", Query: &projectQuery, Target: ownDomain("target.domain_id"), Do: h.list, Limit: ratelimit.ClassToken, Rel: "projects", Summary: "List projects"},
+		{Method: "POST", Path: all, Rule: "identity:create_project", Body: &newProject, Target: aboutSent("project"), Do: h.create, Limit: ratelimit.ClassToken, Rel: "projects", Summary: "Create a project", Audited: "project"},
 		{Method: "GET", Path: one, Rule: "identity:get_project", Target: h.target, Do: h.get, Limit: ratelimit.ClassToken, Rel: "project", Summary: "Show a project"},
 		{Method: "PATCH", Path: one, Rule: "identity:update_project", Body: &changedProject, Target: h.target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "project", Summary: "Change a project", Audited: "project"},
 		{Method: "DELETE", Path: one, Rule: "identity:delete_project", Target: h.target, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "project", Summary: "Delete a project", Audited: "project"},
@@ -70,45 +70,21 @@ var (
 	projectFilters = []string{"domain_id", "enabled", "name", "parent_id", "is_domain"}
 )
 
-// ownDomain lets a rule look at the domain of a token for one.
-func ownDomain(c *Call) (policy.Target, error) {
-	if c.Caller.Domain == nil {
-		return nil, nil
-	}
-	return policy.Target{"target.domain_id": c.Caller.Domain.ID}, nil
+func (h projects) one() thing[resource.Record] {
+	return thing[resource.Record]{name: "project", get: h.Get, view: projectView}
 }
 
-// sentProject lets the rule look at the project that is to be made.
-func sentProject(c *Call) (policy.Target, error) {
-	t := policy.Target{}
-	t.AddObject("target.project", c.sent("project"))
-	return t, nil
-}
-
-// target loads the project that the rule looks at.
-func (h projects) target(c *Call) (policy.Target, error) {
-	r, err := h.Get(c.Ctx(), c.Param("project_id"))
-	if err != nil {
-		return nil, err
-	}
-	c.Object = r
-	t := policy.Target{}
-	t.AddObject("target.project", recordView(c, r))
-	return t, nil
-}
+func (h projects) target(c *Call) (policy.Target, error) { return h.one().target(c) }
 
 func (h projects) list(c *Call) (Reply, error) {
-	f := resource.Filter{Tags: tagFilter(c)}
-	if d := c.Caller.Domain; d != nil {
-		f.DomainID = d.ID
-	}
+	f := resource.Filter{Tags: tagFilter(c), DomainID: c.scopedDomain()}
 	read := func(ctx context.Context, q hints.Hints) (hints.Page[resource.Record], error) {
 		if _, asked := c.query["is_domain"]; !asked {
 			q.Filters = append(q.Filters, hints.Filter{Name: "is_domain", Op: "equals", Value: "0"})
 		}
 		return h.List(ctx, q, f)
 	}
-	return lists[resource.Record]{key: "projects", filters: projectFilters, limit: h.Limit, read: read, view: recordView}.answer(c)
+	return lists[resource.Record]{key: "projects", filters: projectFilters, limit: h.Limit, read: read, view: projectView}.answer(c)
 }
 
 func (h projects) get(c *Call) (Reply, error) {
@@ -117,7 +93,7 @@ func (h projects) get(c *Call) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	return ok("project", append(recordView(c, r), tree...)), nil
+	return ok("project", append(projectView(c, r), tree...)), nil
 }
 
 func (h projects) create(c *Call) (Reply, error) {
@@ -133,19 +109,7 @@ func (h projects) create(c *Call) (Reply, error) {
 	}
 	n.Change = projectChange(normalized(body))
 	r, err := h.Create(c.Ctx(), n)
-	if err != nil {
-		return Reply{}, err
-	}
-	return created("project", recordView(c, r)), nil
-}
-
-// homeDomain is where a request makes things that names no domain: that of a
-// token for one, else the default domain.
-func (c *Call) homeDomain(usual string) string {
-	if d := c.Caller.Domain; d != nil {
-		return d.ID
-	}
-	return usual
+	return h.one().made(c, r, err)
 }
 
 func (h projects) update(c *Call) (Reply, error) {
@@ -157,8 +121,8 @@ func (h projects) update(c *Call) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	view := recordView(c, r)
-	return ok("project", view.Set("extra", extraView(r.Extra))), nil
+	view := projectView(c, r)
+	return ok("project", view.Set("extra", append(pyjson.Object{}, pyjson.ReadExtra(r.Extra)...))), nil
 }
 
 // samePlace refuses an update that would put a project elsewhere.
@@ -179,28 +143,17 @@ func samePlace(body pyjson.Object, p resource.Record) error {
 }
 
 func (h projects) delete(c *Call) (Reply, error) {
-	if err := h.Delete(c.Ctx(), c.Param("project_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Delete(c.Ctx(), c.Param("project_id")))
 }
 
 // projectChange reads what a body sets of a project or a domain.
 func projectChange(body pyjson.Object) resource.Change {
-	ch := resource.Change{Name: optional(body, "name"), Enabled: optionalFlag(body, "enabled"), More: len(body) > 1}
-	if _, given := body.Get("description"); given {
-		text := optional(body, "description")
-		ch.Description = &text
+	ch := resource.Change{
+		Name: optional(body, "name"), Description: change(body, "description"), Enabled: optionalFlag(body, "enabled"), Option: optionChange(body),
 	}
 	if v, given := body.Get("tags"); given {
 		names := texts(v)
 		ch.Tags = &names
-	}
-	if options, given := body.Object("options"); given {
-		if _, set := options.Get("immutable"); set {
-			v := optionalFlag(options, "immutable")
-			ch.Immutable = &v
-		}
 	}
 	ch.Extra = body.Without("id", "name", "domain_id", "parent_id", "is_domain", "enabled", "description", "tags", "options", "links", "extra", "explicit_domain_id")
 	return ch
@@ -216,8 +169,4 @@ func texts(v any) []string {
 		}
 	}
 	return out
-}
-
-func recordView(c *Call, r resource.Record) pyjson.Object {
-	return projectView(c, r.Project, r.Tags, r.Options)
 }

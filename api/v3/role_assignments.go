@@ -55,14 +55,13 @@ func checkAssignmentQuery(c *Call) error {
 // at that of a token for one.
 func (h roleAssignments) target(c *Call) (policy.Target, error) {
 	if !asksForTree(c) {
-		return ownDomain(c)
+		return ownDomain("target.domain_id")(c)
 	}
 	p, err := h.projects.Get(c.Ctx(), c.Query("scope.project.id"))
 	if err != nil {
 		return nil, err
 	}
-	t := policy.Target{}
-	t.AddObject("target.project", recordView(c, p))
+	t := about("project", projectView(c, p))
 	if p.DomainID != "" {
 		t["target.domain_id"] = p.DomainID
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/keystone-go/keystone-go/internal/uuid"
 	"github.com/keystone-go/keystone-go/policy"
 	"github.com/keystone-go/keystone-go/ratelimit"
-	"github.com/keystone-go/keystone-go/resource"
 )
 
 // roles serves /v3/roles (keystone/api/roles.py).
@@ -22,9 +21,9 @@ func (h roles) routes() []Route {
 	return []Route{
 		{Method: "GET", Path: all, Rule: "identity:list_roles", Other: "identity:list_domain_roles", Choose: asksForDomain, Query: &roleQuery, Do: h.list, Limit: ratelimit.ClassToken, Rel: "roles", Summary: "List roles"},
 		{Method: "POST", Path: all, Rule: "identity:create_role", Other: "identity:create_domain_role", Choose: sendsDomain, Body: &newRole, Target: sentRole, Do: h.create, Limit: ratelimit.ClassToken, Rel: "roles", Summary: "Create a role", Audited: "role"},
-		{Method: "GET", Path: one, Rule: "identity:get_role", Other: "identity:get_domain_role", Choose: ofDomain, Target: h.target, TargetFirst: true, Do: h.get, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Show a role"},
-		{Method: "PATCH", Path: one, Rule: "identity:update_role", Other: "identity:update_domain_role", Choose: ofDomain, Body: &changedRole, Target: h.target, TargetFirst: true, Do: h.update, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Change a role", Audited: "role"},
-		{Method: "DELETE", Path: one, Rule: "identity:delete_role", Other: "identity:delete_domain_role", Choose: ofDomain, Target: h.target, TargetFirst: true, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Delete a role", Audited: "role"},
+		{Method: "GET", Path: one, Rule: "identity:get_role", Other: "identity:get_domain_role", Choose: ofDomain, Target: h.one().target, TargetFirst: true, Do: h.one().show, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Show a role"},
+		{Method: "PATCH", Path: one, Rule: "identity:update_role", Other: "identity:update_domain_role", Choose: ofDomain, Body: &changedRole, Target: h.one().target, TargetFirst: true, Do: h.update, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Change a role", Audited: "role"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_role", Other: "identity:delete_domain_role", Choose: ofDomain, Target: h.one().target, TargetFirst: true, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "role", Summary: "Delete a role", Audited: "role"},
 	}
 }
 
@@ -67,17 +66,9 @@ func sentRole(c *Call) (policy.Target, error) {
 	return t, nil
 }
 
-// target loads the role that the rule looks at; one that is not there is told
-// before the rule is asked.
-func (h roles) target(c *Call) (policy.Target, error) {
-	r, err := h.Get(c.Ctx(), c.Param("role_id"))
-	if err != nil {
-		return nil, err
-	}
-	c.Object = r
-	t := policy.Target{}
-	t.AddObject("target.role", roleView(c, r))
-	return t, nil
+// one is told before the rule is asked where it is not there.
+func (h roles) one() thing[assignment.Record] {
+	return thing[assignment.Record]{name: "role", get: h.Get, view: roleView}
 }
 
 func (h roles) list(c *Call) (Reply, error) {
@@ -87,10 +78,6 @@ func (h roles) list(c *Call) (Reply, error) {
 	return lists[assignment.Record]{key: "roles", filters: []string{"name"}, limit: h.Limit, read: read, view: roleView}.answer(c)
 }
 
-func (h roles) get(c *Call) (Reply, error) {
-	return ok("role", roleView(c, c.Object.(assignment.Record))), nil
-}
-
 func (h roles) create(c *Call) (Reply, error) {
 	body := normalized(c.sent("role"))
 	if err := roleFits(body); err != nil {
@@ -98,10 +85,7 @@ func (h roles) create(c *Call) (Reply, error) {
 	}
 	domainID, _ := body.String("domain_id")
 	r, err := h.Create(c.Ctx(), uuid.Hex(), domainID, roleChange(body))
-	if err != nil {
-		return Reply{}, err
-	}
-	return created("role", roleView(c, r)), nil
+	return h.one().made(c, r, err)
 }
 
 func (h roles) update(c *Call) (Reply, error) {
@@ -116,17 +100,11 @@ func (h roles) update(c *Call) (Reply, error) {
 		return Reply{}, err
 	}
 	r, err := h.Update(c.Ctx(), before.ID, roleChange(body))
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("role", roleView(c, r)), nil
+	return h.one().changed(c, r, err)
 }
 
 func (h roles) delete(c *Call) (Reply, error) {
-	if err := h.Delete(c.Ctx(), c.Param("role_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Delete(c.Ctx(), c.Param("role_id")))
 }
 
 // roleFits refuses a description that its column does not hold.
@@ -139,27 +117,13 @@ func roleFits(body pyjson.Object) error {
 
 // roleChange reads what a body sets of a role.
 func roleChange(body pyjson.Object) assignment.RoleChange {
-	ch := assignment.RoleChange{Name: optional(body, "name"), More: len(body) > 1}
-	if _, given := body.Get("description"); given {
-		text := optional(body, "description")
-		ch.Description = &text
-	}
-	if options, given := body.Object("options"); given {
-		if _, set := options.Get("immutable"); set {
-			v := optionalFlag(options, "immutable")
-			ch.Immutable = &v
-		}
-	}
+	ch := assignment.RoleChange{Name: optional(body, "name"), Description: change(body, "description"), Option: optionChange(body)}
 	ch.DomainID, _ = body.String("domain_id")
 	ch.Extra = body.Without("id", "name", "domain_id", "description", "options", "links", "extra")
 	return ch
 }
 
 func roleView(c *Call, r assignment.Record) pyjson.Object {
-	options := make([]resource.Label, len(r.Options))
-	for i, o := range r.Options {
-		options[i] = resource.Label{Name: o.ID, Value: o.Value}
-	}
-	out := append(extraView(r.Extra), member("id", r.ID, "name", r.Name, "domain_id", orNull(r.DomainID), "description", r.Description, "options", optionView(options))...)
+	out := append(pyjson.ReadExtra(r.Extra), member("id", r.ID, "name", r.Name, "domain_id", orNull(r.DomainID), "description", r.Description, "options", optionView(r.Options))...)
 	return c.linked(out, "roles", r.ID)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keystone-go/keystone-go/api/v3"
+	v3 "github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/identity"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keystone-go/keystone-go/api/v3"
+	v3 "github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/auth/token"

@@ -9,7 +9,6 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/hints"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
-	"github.com/keystone-go/keystone-go/policy"
 	"github.com/keystone-go/keystone-go/resource"
 )
 
@@ -43,14 +42,6 @@ func withoutFields(all []field, names ...string) []field {
 	return out
 }
 
-// sentUser lets the rule look at the user that is to be made, but for the
-// password.
-func sentUser(c *Call) (policy.Target, error) {
-	t := policy.Target{}
-	t.AddObject("target.user", c.sent("user").Without("password"))
-	return t, nil
-}
-
 func (h users) list(c *Call) (Reply, error) {
 	f := identity.UserFilter{}
 	for _, name := range []string{"idp_id", "protocol_id", "unique_id"} {
@@ -66,9 +57,7 @@ func (h users) list(c *Call) (Reply, error) {
 
 // listWhere answers a list of users; in a domain-scoped token's domain alone.
 func (h users) listWhere(c *Call, f identity.UserFilter, limited bool) (Reply, error) {
-	if d := c.Caller.Domain; d != nil {
-		f.DomainID = d.ID
-	}
+	f.DomainID = c.scopedDomain()
 	for _, v := range c.query["password_expires_at"] {
 		e, err := identity.ParseExpiry(v)
 		if err != nil {
@@ -84,8 +73,8 @@ func (h users) listWhere(c *Call, f identity.UserFilter, limited bool) (Reply, e
 	return l.answer(c)
 }
 
-func (h users) get(c *Call) (Reply, error) {
-	return ok("user", h.view(c, c.Object.(identity.View))), nil
+func (h users) one() thing[identity.View] {
+	return thing[identity.View]{name: "user", get: h.Get, view: h.view}
 }
 
 func (h users) create(c *Call) (Reply, error) {
@@ -99,10 +88,7 @@ func (h users) create(c *Call) (Reply, error) {
 		return Reply{}, err
 	}
 	u, err := h.Create(c.Ctx(), domainID, ch)
-	if err != nil {
-		return Reply{}, err
-	}
-	return created("user", h.view(c, u)), nil
+	return h.one().made(c, u, err)
 }
 
 // newUserChange reads a new user whose shape was checked.
@@ -127,10 +113,7 @@ func checkUserCreate(c *Call) error {
 }
 
 func (h users) delete(c *Call) (Reply, error) {
-	if err := h.Delete(c.Ctx(), c.Param("user_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Delete(c.Ctx(), c.Param("user_id")))
 }
 
 func (h users) groupsOf(c *Call) (Reply, error) {
@@ -155,9 +138,7 @@ func (h users) projectsOf(c *Call) (Reply, error) {
 	if err := h.DB.Send(c.Ctx(), &b); err != nil {
 		return Reply{}, err
 	}
-	tags, options := labels(found.Tags.All()), labels(found.Options.All())
-	view := func(c *Call, p resource.Project) pyjson.Object { return projectView(c, p, tags[p.ID], options[p.ID]) }
-	return collection(c, "projects", hints.Page[resource.Project]{Rows: found.Projects.All(), Rest: q.Filters}, q, view), nil
+	return collection(c, "projects", hints.Page[resource.Record]{Rows: found.All(), Rest: q.Filters}, q, projectView), nil
 }
 
 // view is a user as answers show him; who was idle for too long is shown as

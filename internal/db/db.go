@@ -47,6 +47,12 @@ type Query[T any] struct {
 	Scan func(Row) (T, error)
 }
 
+// ScanText reads the one column of a row that is a text.
+func ScanText(r Row) (s string, err error) {
+	err = r.Scan(&s)
+	return s, err
+}
+
 // Conn runs statements: a pool or a transaction. Arguments are nil, strings,
 // booleans, integers, floats, []byte, time.Time, Date, pointers to and named
 // types of these; a string that is no valid UTF-8 or holds a NUL is

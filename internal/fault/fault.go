@@ -111,3 +111,12 @@ func Is(err error, kind Kind) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Kind == kind
 }
+
+// Wrap says what was attempted, "delete region" and its id, unless the error is
+// meant for the client.
+func Wrap(err error, what, id string) error {
+	if _, told := errors.AsType[*Error](err); err == nil || told {
+		return err
+	}
+	return fmt.Errorf("%s %s: %w", what, id, err)
+}

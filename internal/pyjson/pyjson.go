@@ -4,6 +4,8 @@
 // database are then equal byte for byte whichever server wrote them.
 package pyjson
 
+import "slices"
+
 // Member is one key of an Object and its value.
 type Member struct {
 	Key   string
@@ -124,4 +126,35 @@ func AppendDense(dst []byte, v any) []byte {
 // Encode is Append into a new string.
 func Encode(v any) string {
 	return string(Append(nil, v))
+}
+
+// ReadExtra reads an `extra` column. Python Keystone writes an object or
+// nothing; what is neither has no members that could be shown.
+func ReadExtra(text string) Object {
+	if text == "" || text == "{}" {
+		return nil
+	}
+	o, err := DecodeObject([]byte(text))
+	if err != nil {
+		return nil
+	}
+	return o
+}
+
+// WriteExtra is the text of an `extra` column, which is never null: Python
+// fails on reading that.
+func WriteExtra(o Object) string {
+	if len(o) == 0 {
+		return "{}"
+	}
+	return Encode(o)
+}
+
+// Merge adds members to a copy of the object, over those of the same keys.
+func (o Object) Merge(more Object) Object {
+	out := slices.Clone(o)
+	for _, m := range more {
+		out = out.Set(m.Key, m.Value)
+	}
+	return out
 }
