@@ -50,21 +50,6 @@ var descriptions = map[string]described{
 	"GET /v3/auth/system":    {summary: "Whether the user may be scoped to the system", answers: map[int]string{200: "The system, or nothing"}},
 	"HEAD /v3/auth/system":   {summary: "Whether the user may be scoped to the system", answers: map[int]string{200: "The system, or nothing"}},
 
-	"GET /v3/regions": {
-		summary: "List regions", query: []parameter{{name: "parent_region_id", about: "Those below this region.", schema: isText(255)}},
-		answers: map[int]string{200: "Regions"},
-	},
-	"HEAD /v3/regions": {
-		summary: "List regions", query: []parameter{{name: "parent_region_id", about: "Those below this region.", schema: isText(255)}},
-		answers: map[int]string{200: "Regions"},
-	},
-	"POST /v3/regions":               {summary: "Create a region", body: newRegion.schema(), answers: map[int]string{201: "The region"}, also: []int{409}},
-	"GET /v3/regions/{region_id}":    {summary: "Show a region", answers: map[int]string{200: "The region"}},
-	"HEAD /v3/regions/{region_id}":   {summary: "Show a region", answers: map[int]string{200: "The region"}},
-	"PUT /v3/regions/{region_id}":    {summary: "Create a region by its identifier", body: newRegion.schema(), answers: map[int]string{201: "The region"}, also: []int{409}},
-	"PATCH /v3/regions/{region_id}":  {summary: "Change a region", body: changedRegion.schema(), answers: map[int]string{200: "The region"}, also: []int{409}},
-	"DELETE /v3/regions/{region_id}": {summary: "Delete a region and those below it", answers: map[int]string{204: "It is gone"}},
-
 	"PATCH /v3/users/{user_id}": {
 		summary: "Change a user", body: userSchema(), answers: map[int]string{200: "The user"},
 		also: []int{409, 501, 503}, // 501: federated; 503: the hashing gate

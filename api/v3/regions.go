@@ -1,6 +1,8 @@
 package v3
 
 import (
+	"net/http"
+
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
@@ -14,18 +16,19 @@ type regions struct{ catalog.Regions }
 func (h regions) routes() []Route {
 	const all, one = "/v3/regions", "/v3/regions/{region_id}"
 	return []Route{
-		{Method: "GET", Path: all, Rule: "identity:list_regions", Check: regionQuery, Do: h.list, Limit: ratelimit.ClassToken, Rel: "regions"},
-		{Method: "POST", Path: all, Rule: "identity:create_region", Check: newRegion.check, Do: h.create, Limit: ratelimit.ClassToken, Rel: "regions"},
-		{Method: "GET", Path: one, Rule: "identity:get_region", Do: h.get, Limit: ratelimit.ClassToken, Rel: "region"},
-		{Method: "PUT", Path: one, Rule: "identity:create_region", Check: newRegion.check, Do: h.put, Limit: ratelimit.ClassToken, Rel: "region"},
-		{Method: "PATCH", Path: one, Rule: "identity:update_region", Check: changedRegion.check, Do: h.update, Limit: ratelimit.ClassToken, Rel: "region"},
-		{Method: "DELETE", Path: one, Rule: "identity:delete_region", Do: h.delete, Limit: ratelimit.ClassToken, Rel: "region"},
+		{Method: "GET", Path: all, Rule: "identity:list_regions", Query: &regionQuery, Do: h.list, Limit: ratelimit.ClassToken, Rel: "regions", Summary: "List regions"},
+		{Method: "POST", Path: all, Rule: "identity:create_region", Body: &newRegion, Do: h.create, Limit: ratelimit.ClassToken, Rel: "regions", Summary: "Create a region", Audited: "region"},
+		{Method: "GET", Path: one, Rule: "identity:get_region", Do: h.get, Limit: ratelimit.ClassToken, Rel: "region", Summary: "Show a region"},
+		{Method: "PUT", Path: one, Rule: "identity:create_region", Body: &newRegion, Do: h.put, Limit: ratelimit.ClassToken, Rel: "region", Summary: "Create a region by its identifier", Status: http.StatusCreated, Audited: "region"},
+		{Method: "PATCH", Path: one, Rule: "identity:update_region", Body: &changedRegion, Do: h.update, Limit: ratelimit.ClassToken, Rel: "region", Summary: "Change a region", Audited: "region"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_region", Do: h.delete, Limit: ratelimit.ClassToken, Rel: "region", Summary: "Delete a region and those below it", Audited: "region"},
 	}
 }
 
 // Schemas of keystone/catalog/schema.py; a new region's id alone may be empty.
 var (
-	newRegion = shape{key: "region", fields: []field{
+	regionQuery = query{strict: true, fields: []field{{name: "parent_region_id", min: 1, max: 255}}}
+	newRegion   = shape{key: "region", fields: []field{
 		{name: "id", nullable: true, max: 255},
 		{name: "description", nullable: true, max: 255},
 		{name: "parent_region_id", nullable: true, min: 1, max: 255},
@@ -36,10 +39,6 @@ var (
 		{name: "parent_region_id", nullable: true, min: 1, max: 255},
 	}}
 )
-
-func regionQuery(c *Call) error {
-	return checkQuery(c, true, field{name: "parent_region_id", min: 1, max: 255})
-}
 
 func (h regions) list(c *Call) (Reply, error) {
 	found, truncated, err := h.List(c.Ctx(), catalog.RegionFilter{ParentIDs: c.QueryValues()["parent_region_id"]})
@@ -70,8 +69,7 @@ func (h regions) create(c *Call) (Reply, error) {
 }
 
 func (h regions) put(c *Call) (Reply, error) {
-	id := c.Param("region_id")
-	body, _ := c.JSON().Object("region")
+	id, body := c.Param("region_id"), c.sent("region")
 	if given, isGiven := body.Get("id"); isGiven && given != id {
 		return Reply{}, fault.New(fault.BadRequest, `Conflicting region IDs specified: "%s" != "%s"`, id, python(given))
 	}
@@ -88,8 +86,7 @@ func (h regions) store(c *Call, r catalog.Region) (Reply, error) {
 }
 
 func (h regions) update(c *Call) (Reply, error) {
-	id := c.Param("region_id")
-	body, _ := c.JSON().Object("region")
+	id, body := c.Param("region_id"), c.sent("region")
 	if err := sameID(body, id); err != nil {
 		return Reply{}, err
 	}
@@ -117,8 +114,7 @@ func (h regions) delete(c *Call) (Reply, error) {
 // readRegion reads a new region. Its keys lose the characters that Python
 // Keystone cannot have in them (_normalize_dict in server/flask/common.py).
 func readRegion(c *Call) catalog.Region {
-	body, _ := c.JSON().Object("region")
-	body = normalized(body)
+	body := normalized(c.sent("region"))
 	r := catalog.Region{ParentID: optional(body, "parent_region_id"), Extra: regionExtra(body)}
 	r.ID, _ = body.String("id")
 	r.Description, _ = body.String("description")
@@ -130,11 +126,7 @@ func regionExtra(body pyjson.Object) pyjson.Object {
 }
 
 func regionView(c *Call, r catalog.Region) pyjson.Object {
-	return append(r.Extra.Without("links"),
-		pyjson.Member{Key: "id", Value: r.ID},
-		pyjson.Member{Key: "description", Value: r.Description},
-		pyjson.Member{Key: "parent_region_id", Value: r.ParentID},
-		pyjson.Member{Key: "links", Value: pyjson.Object{{Key: "self", Value: c.Link("regions", r.ID)}}})
+	return c.linked(shown(r.Extra, member("id", r.ID, "description", r.Description, "parent_region_id", r.ParentID)), "regions", r.ID)
 }
 
 // python shows a value of a message as Python does.
