@@ -8,6 +8,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/hints"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
@@ -17,13 +18,6 @@ type Region struct {
 	Description string
 	ParentID    *string
 	Extra       pyjson.Object // members that Keystone has no column for
-}
-
-// RegionFilter narrows a list; a region matches when all ParentIDs are its
-// parent's. Limit 0 is no limit.
-type RegionFilter struct {
-	ParentIDs []string
-	Limit     int
 }
 
 // RegionChange is what an update sets; a nil field stays as it is.
@@ -58,20 +52,10 @@ func region(ctx context.Context, c db.Conn, id string) (Region, error) {
 	return out, nil
 }
 
-// List returns the regions of a filter by id, and whether there are more than
-// the limit.
-func (r Regions) List(ctx context.Context, f RegionFilter) (regions []Region, truncated bool, err error) {
-	if f.Limit == 0 {
-		f.Limit = r.Limit
-	}
-	out, err := db.All(ctx, r.DB, regionsWhere(f))
-	if err != nil {
-		return nil, false, fmt.Errorf("list regions: %w", err)
-	}
-	if f.Limit > 0 && len(out) > f.Limit {
-		return out[:f.Limit], true, nil
-	}
-	return out, false, nil
+// List returns the regions that match, by id.
+func (r Regions) List(ctx context.Context, h hints.Hints) (hints.Page[Region], error) {
+	p, err := hints.List(ctx, r.DB, h, regionSource)
+	return p, wrap(err, "list", "regions")
 }
 
 // Create stores a region: 409 when its id is taken, 404 when its parent does

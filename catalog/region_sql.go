@@ -2,26 +2,32 @@ package catalog
 
 import (
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/hints"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
-const regionCols = `id, description, parent_region_id, extra`
+const regionCols = `r.id, r.description, r.parent_region_id, r.extra`
 
 const (
-	insertRegion = `insert into region (` + regionCols + `) values ($1, $2, $3, $4)`
+	insertRegion = `insert into region (id, description, parent_region_id, extra) values ($1, $2, $3, $4)`
 	updateRegion = `update region
 set description = $2, parent_region_id = $3, extra = $4
 where id = $1`
 )
 
+var regionSource = hints.Source[Region]{
+	Select:  `select ` + regionCols + ` from region r`,
+	Columns: map[string]hints.Column{"parent_region_id": {SQL: "r.parent_region_id", Max: 255}},
+	ID:      "r.id",
+	Scan:    scanRegion,
+}
+
 func scanRegion(r db.Row) (Region, error) {
 	var out Region
 	var extra *string
-	if err := r.Scan(&out.ID, &out.Description, &out.ParentID, &extra); err != nil {
-		return Region{}, err
-	}
+	err := r.Scan(&out.ID, &out.Description, &out.ParentID, &extra)
 	out.Extra = readExtra(deref(extra))
-	return out, nil
+	return out, err
 }
 
 // readExtra reads an `extra` column. Python Keystone writes an object or
@@ -44,23 +50,10 @@ func writeExtra(o pyjson.Object) string {
 // RegionByID reads one region.
 func RegionByID(id string) db.Query[Region] {
 	return db.Query[Region]{
-		Text: `select ` + regionCols + ` from region where id = $1`,
+		Text: `select ` + regionCols + ` from region r where r.id = $1`,
 		Args: []any{id},
 		Scan: scanRegion,
 	}
-}
-
-func regionsWhere(f RegionFilter) db.Query[Region] {
-	var w db.Where
-	for _, id := range f.ParentIDs {
-		w.And(`parent_region_id = ?`, id)
-	}
-	text := `select ` + regionCols + ` from region` + w.String() + ` order by id`
-	if f.Limit > 0 {
-		// One more than asked for, to know whether there is more.
-		text += ` limit ` + w.Arg(f.Limit+1)
-	}
-	return db.Query[Region]{Text: text, Args: w.Args, Scan: scanRegion}
 }
 
 // regionsAbove lists a region and its ancestors, each once, circle or not.

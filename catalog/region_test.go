@@ -11,6 +11,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/hints"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
@@ -25,14 +26,14 @@ func create(t *testing.T, r catalog.Regions, regions ...catalog.Region) {
 	}
 }
 
-func ids(t *testing.T, r catalog.Regions, f catalog.RegionFilter) []string {
+func ids(t *testing.T, r catalog.Regions, h hints.Hints) []string {
 	t.Helper()
-	list, _, err := r.List(t.Context(), f)
+	p, err := r.List(t.Context(), h)
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := []string{}
-	for _, region := range list {
+	for _, region := range p.Rows {
 		out = append(out, region.ID)
 	}
 	return out
@@ -97,30 +98,38 @@ func TestRegionCreateAtOnce(t *testing.T) {
 	})
 }
 
+// below asks for regions whose parent is each of those.
+func below(parents ...string) (h hints.Hints) {
+	for _, id := range parents {
+		h.Filters = append(h.Filters, hints.Filter{Name: "parent_region_id", Value: id, Op: "equals"})
+	}
+	return h
+}
+
 func TestRegionList(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		r := catalog.Regions{DB: d}
-		if got := ids(t, r, catalog.RegionFilter{}); len(got) != 0 {
+		if got := ids(t, r, hints.Hints{}); len(got) != 0 {
 			t.Errorf("empty: got %v", got)
 		}
 		create(t, r, catalog.Region{ID: "a"}, catalog.Region{ID: "b", ParentID: ptr("a")}, catalog.Region{ID: "c", ParentID: ptr("a")}, catalog.Region{ID: "d", ParentID: ptr("b")})
 		for _, c := range []struct {
-			f    catalog.RegionFilter
+			h    hints.Hints
 			want []string
 		}{
-			{catalog.RegionFilter{}, []string{"a", "b", "c", "d"}},
-			{catalog.RegionFilter{ParentIDs: []string{"a"}}, []string{"b", "c"}},
-			{catalog.RegionFilter{ParentIDs: []string{"a", "b"}}, []string{}},
-			{catalog.RegionFilter{ParentIDs: []string{"none"}}, []string{}},
-			{catalog.RegionFilter{Limit: 3}, []string{"a", "b", "c"}},
+			{hints.Hints{}, []string{"a", "b", "c", "d"}},
+			{below("a"), []string{"b", "c"}},
+			{below("a", "b"), []string{}},
+			{below("none"), []string{}},
+			{hints.Hints{Limit: 3, Limited: true}, []string{"a", "b", "c"}},
 		} {
-			if d := cmp.Diff(c.want, ids(t, r, c.f)); d != "" {
-				t.Errorf("%+v: %s", c.f, d)
+			if d := cmp.Diff(c.want, ids(t, r, c.h)); d != "" {
+				t.Errorf("%+v: %s", c.h, d)
 			}
 		}
-		for limit, want := range map[int]bool{0: false, 3: true, 4: false, 5: false} {
-			if _, truncated, err := (catalog.Regions{DB: d, Limit: limit}).List(t.Context(), catalog.RegionFilter{}); err != nil || truncated != want {
-				t.Errorf("limit %d: truncated %v, %v", limit, truncated, err)
+		for limit, want := range map[int]bool{3: true, 4: false, 5: false} {
+			if p, err := r.List(t.Context(), hints.Hints{Limit: limit, Limited: true}); err != nil || p.Truncated != want {
+				t.Errorf("limit %d: truncated %v, %v", limit, p.Truncated, err)
 			}
 		}
 	})
@@ -180,7 +189,7 @@ func TestRegionDelete(t *testing.T) {
 			wantFault(t, "delete "+id, r.Delete(t.Context(), id), fault.Forbidden,
 				fmt.Sprintf("Unable to delete region %s because it or its child regions have associated endpoints.", id))
 		}
-		if got := ids(t, r, catalog.RegionFilter{}); len(got) != 4 {
+		if got := ids(t, r, hints.Hints{}); len(got) != 4 {
 			t.Errorf("after refusals: %v", got)
 		}
 		if _, err := d.Exec(t.Context(), `delete from endpoint where id = $1`, "e"); err != nil {
@@ -189,7 +198,7 @@ func TestRegionDelete(t *testing.T) {
 		if err := r.Delete(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff([]string{"other"}, ids(t, r, catalog.RegionFilter{})); d != "" {
+		if d := cmp.Diff([]string{"other"}, ids(t, r, hints.Hints{})); d != "" {
 			t.Error(d)
 		}
 		wantFault(t, "delete again", r.Delete(t.Context(), "a"), fault.NotFound, "Could not find region: a.")
@@ -211,7 +220,7 @@ func TestRegionCircleInTheDatabase(t *testing.T) {
 		if err := r.Delete(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
-		if got := ids(t, r, catalog.RegionFilter{}); len(got) != 0 {
+		if got := ids(t, r, hints.Hints{}); len(got) != 0 {
 			t.Errorf("left: %v", got)
 		}
 	})

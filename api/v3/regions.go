@@ -40,16 +40,21 @@ var (
 	}}
 )
 
+// list has no next page to link to, since its schema refuses marker and limit.
 func (h regions) list(c *Call) (Reply, error) {
-	found, truncated, err := h.List(c.Ctx(), catalog.RegionFilter{ParentIDs: c.QueryValues()["parent_region_id"]})
+	asked, err := c.hints(h.Limit, "parent_region_id")
 	if err != nil {
 		return Reply{}, err
 	}
-	items := make([]pyjson.Object, len(found))
-	for i, r := range found {
+	p, err := h.List(c.Ctx(), asked)
+	if err != nil {
+		return Reply{}, err
+	}
+	items := make([]pyjson.Object, len(p.Rows))
+	for i, r := range p.Rows {
 		items[i] = regionView(c, r)
 	}
-	return c.list("regions", items, nil, truncated), nil
+	return c.list("regions", items, nil, p.Truncated), nil
 }
 
 func (h regions) get(c *Call) (Reply, error) {

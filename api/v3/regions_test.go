@@ -131,7 +131,7 @@ func TestRegionListLimit(t *testing.T) {
 		seedRegions(t, d)
 		st := newStand(t, setup{rows: v3.Table(v3.Resources{Regions: catalog.Regions{DB: d, Limit: 3}})})
 		w := st.do(call{path: "/v3/regions", token: "tok-member"})
-		if !strings.HasSuffix(w.Body.String(), `"previous": null}, "truncated": true}`+"\n") || strings.Count(w.Body.String(), `"id"`) != 3 {
+		if !strings.HasSuffix(w.Body.String(), `"links": {"next": null, "self": "http://127.0.0.1:5000/v3/regions", "previous": null}, "truncated": true}`+"\n") || strings.Count(w.Body.String(), `"id"`) != 3 {
 			t.Errorf("got %s", w.Body)
 		}
 		w = st.do(call{path: "/v3/regions?parent_region_id=RegionOne", token: "tok-member"})
