@@ -73,6 +73,7 @@ func (d disk) setup(dir string, owner Owner) (err error) {
 // makeFolder makes the folder if it is missing, for its owner alone; folders
 // above it that are missing too are for everybody to pass through.
 func makeFolder(dir string, owner Owner) (made bool, err error) {
+	dir = filepath.Clean(dir) // the folder above "keys/" is not "keys"
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return false, err
 	}
