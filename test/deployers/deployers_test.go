@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/keystone-go/keystone-go/internal/db"
@@ -31,17 +32,20 @@ func TestCalls(t *testing.T) {
 	}
 	o := keysOwner(t)
 	rows := 0
-	for _, s := range stories {
-		rows += len(s.rows)
-		t.Run(s.who, func(t *testing.T) {
-			t.Parallel()
-			s.ours(t, newPlace(t, o), bin)
-			if theirs != "" {
-				s.pythons(t, newPlace(t, o), keystone)
-			}
-		})
-	}
-	t.Logf("figure: %d calls of %d deployers, to Python's programs too: %v", rows, len(stories), theirs != "")
+	var made, theirsMade atomic.Int32
+	t.Run("of", func(t *testing.T) { // ends when all of them have
+		for _, s := range stories {
+			rows += len(s.rows)
+			t.Run(s.who, func(t *testing.T) {
+				t.Parallel()
+				made.Add(s.ours(t, newPlace(t, o), bin))
+				if theirs != "" {
+					theirsMade.Add(s.pythons(t, newPlace(t, o), keystone))
+				}
+			})
+		}
+	})
+	t.Logf("figure: %d of %d calls of %d deployers, %d of them to Python's programs too", made.Load(), rows, len(stories), theirsMade.Load())
 	if rows < 60 {
 		t.Errorf("%d calls, want at least 60", rows)
 	}
@@ -90,7 +94,8 @@ func (r row) prepare(t *testing.T, p place) {
 	}
 }
 
-func (s story) ours(t *testing.T, p place, bin string) {
+// ours makes the calls to our program, and tells how many: some are root's.
+func (s story) ours(t *testing.T, p place, bin string) (made int32) {
 	s.prepare(t, p)
 	for _, r := range s.rows {
 		if r.root && os.Geteuid() != 0 {
@@ -99,6 +104,7 @@ func (s story) ours(t *testing.T, p place, bin string) {
 		r.prepare(t, p)
 		program, args := p.words(r)
 		got := p.call(t, filepath.Join(bin, program), args, r.env)
+		made++
 		if got.code != r.code {
 			t.Errorf("%s: exit code %d, want %d\n%s%s", r.call, got.code, r.code, got.out, got.err)
 		}
@@ -118,6 +124,7 @@ func (s story) ours(t *testing.T, p place, bin string) {
 		}
 		r.holdsAfter(t, p, "")
 	}
+	return made
 }
 
 // holdsAfter looks at the database after a call.
@@ -151,7 +158,8 @@ func (p place) expect(t *testing.T, r row, got string) {
 	}
 }
 
-func (s story) pythons(t *testing.T, p place, keystone pool) {
+// pythons makes the calls to Python's programs, and tells how many.
+func (s story) pythons(t *testing.T, p place, keystone pool) (made int32) {
 	s.prepare(t, p)
 	for _, r := range s.rows {
 		differs := python{code: r.code}
@@ -164,6 +172,7 @@ func (s story) pythons(t *testing.T, p place, keystone pool) {
 		r.prepare(t, p)
 		program, args := p.words(r)
 		got := keystone.call(t, p, program, args, r.env)
+		made++
 		if got.code != differs.code {
 			t.Errorf("Python's %s: exit code %d, want %d\n%s%s", r.call, got.code, differs.code, brief(got.out), brief(got.err))
 		}
@@ -175,4 +184,5 @@ func (s story) pythons(t *testing.T, p place, keystone pool) {
 		}
 		r.holdsAfter(t, p, "Python's ")
 	}
+	return made
 }
