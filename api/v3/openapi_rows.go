@@ -51,7 +51,7 @@ var descriptions = map[string]described{
 	"HEAD /v3/auth/system":   {summary: "Whether the user may be scoped to the system", answers: map[int]string{200: "The system, or nothing"}},
 
 	"PATCH /v3/users/{user_id}": {
-		summary: "Change a user", body: userSchema(), answers: map[int]string{200: "The user"},
+		summary: "Change a user", body: changedUser.schema(), answers: map[int]string{200: "The user"},
 		also: []int{409, 501, 503}, // 501: federated; 503: the hashing gate
 	},
 	"GET /v3/users/{user_id}/lockout":    {summary: "Whether failed logins have locked an account", answers: map[int]string{200: "How it stands"}},
@@ -78,16 +78,6 @@ var (
 	}
 	topQuery = parameter{name: "top", about: "How many debts to show of each limiter, 0 to 1000.", schema: member("type", "integer")}
 )
-
-// userSchema adds what checkUserUpdate wants to the shape.
-func userSchema() pyjson.Object {
-	s := changedUser.schema()
-	props, _ := s.Object("properties")
-	user, _ := props.Object("user")
-	fields, _ := user.Object("properties")
-	fields = fields.Set("enabled", member("type", "boolean"))
-	return s.Set("properties", member("user", user.Set("properties", fields)))
-}
 
 // loginSchema is the body of a login, for the methods that are served.
 var loginSchema = func() pyjson.Object {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/hints"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
@@ -71,6 +72,12 @@ func (k kind) fits(v any) bool {
 // (keystone/api/validation/parameter_types.py).
 var looseWords = []string{
 	"True", "TRUE", "true", "False", "FALSE", "false", "", "1", "0", "y", "Y", "n", "N", "on", "ON", "off", "OFF", "yes", "no",
+}
+
+// looseBool is what such a value means.
+func looseBool(v any) bool {
+	word, isText := v.(string)
+	return v == true || isText && word != "" && hints.Bool(word)
 }
 
 // shape is the schema of a request body: one object under a key.

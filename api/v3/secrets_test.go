@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keystone-go/keystone-go/api/v3"
+	v3 "github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
 	"github.com/keystone-go/keystone-go/policy"

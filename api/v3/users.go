@@ -21,13 +21,13 @@ func (h users) routes() []Route {
 	const all, one = "/v3/users", "/v3/users/{user_id}"
 	return []Route{
 		{Method: "GET", Path: all, Rule: "identity:list_users", Query: &userQuery, Target: ownDomain("target.domain_id"), Do: h.list, Limit: ratelimit.ClassToken, Rel: "users", Summary: "List users"},
-		{Method: "POST", Path: all, Rule: "identity:create_user", Body: &newUser, Check: checkUserCreate, Target: aboutSent("user"), Do: h.create, Limit: ratelimit.ClassToken, Rel: "users", Summary: "Create a user", Audited: "user"},
+		{Method: "POST", Path: all, Rule: "identity:create_user", Body: &newUser, Check: checkUser, Target: aboutSent("user"), Do: h.create, Limit: ratelimit.ClassToken, Rel: "users", Summary: "Create a user", Audited: "user"},
 		{Method: "GET", Path: one, Rule: "identity:get_user", Target: h.one().target, Do: h.one().show, Limit: ratelimit.ClassToken, Rel: "user", Summary: "Show a user"},
 		{Method: "DELETE", Path: one, Rule: "identity:delete_user", Target: h.one().target, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "user", Summary: "Delete a user", Audited: "user"},
 		{Method: "GET", Path: one + "/groups", Rule: "identity:list_groups_for_user", Query: &query{fields: []field{{name: "name"}}}, Target: h.one().target, Do: h.groupsOf, Limit: ratelimit.ClassToken, Rel: "user_groups", Summary: "List the groups of a user"},
 		{Method: "GET", Path: one + "/projects", Rule: "identity:list_user_projects", Query: &query{fields: []field{{name: "domain_id"}, {name: "enabled"}, {name: "name"}}}, Target: h.one().target, Do: h.projectsOf, Limit: ratelimit.ClassToken, Rel: "user_projects", Summary: "List the projects that a user has a role on"},
-		{Method: "PATCH", Path: "/v3/users/{user_id}", Rule: "identity:update_user", Check: checkUserUpdate, Target: h.one().target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "user"},
-		{Method: "POST", Path: "/v3/users/{user_id}/password", Rule: Open, Check: passwordChange.check, Do: h.changePassword, Limit: ratelimit.ClassAuth, Rel: "user_change_password"},
+		{Method: "PATCH", Path: "/v3/users/{user_id}", Rule: "identity:update_user", Body: &changedUser, Check: checkUser, Target: h.one().target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "user"},
+		{Method: "POST", Path: "/v3/users/{user_id}/password", Rule: Open, Body: &passwordChange, Do: h.changePassword, Limit: ratelimit.ClassAuth, Rel: "user_change_password"},
 	}
 }
 

@@ -1,9 +1,7 @@
 package v3
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
@@ -15,64 +13,34 @@ var passwordChange = shape{key: "user", alone: true, strict: true, fields: []fie
 	{name: "password", required: true},
 }}
 
-// changedUser is schema identity.user_update_request, but for what
-// checkUserUpdate adds.
-var changedUser = shape{key: "user", alone: true, least: 1, fields: []field{
-	{name: "default_project_id", nullable: true},
-	{name: "description", nullable: true},
-	{name: "domain_id", min: 1, max: 64},
-	{name: "federated", kind: array},
-	{name: "name", min: 1, max: 255},
-	{name: "options", kind: object},
-	{name: "password", nullable: true},
-}}
-
-var domainIDForm = regexp.MustCompile(`^[a-zA-Z0-9-]+$`)
-
-func checkUserUpdate(c *Call) error {
-	if err := changedUser.check(c); err != nil {
-		return err
+// changedUser and newUser are schemas identity.user_update_request and
+// user_create_request, but for what checkUser adds.
+var (
+	userFields = []field{
+		{name: "default_project_id", nullable: true},
+		{name: "description", nullable: true},
+		{name: "domain_id", min: 1, max: 64, pattern: idText},
+		{name: "enabled", kind: loose},
+		{name: "federated", kind: array},
+		{name: "options", kind: object},
+		{name: "password", nullable: true},
 	}
-	user, _ := c.JSON().Object("user")
-	for _, m := range user {
-		switch m.Key {
-		case "domain_id":
-			if !domainIDForm.MatchString(m.Value.(string)) {
-				return invalid("field/attribute domain_id does not match %s", domainIDForm)
-			}
-		case "name":
-			if strings.TrimSpace(m.Value.(string)) == "" {
-				return invalid("field/attribute name is blank")
-			}
-		case "enabled":
-			if !isLooseBool(m.Value) {
-				return invalid("field/attribute enabled is not of type boolean")
-			}
-		case "federated":
-			if err := checkFederated(m.Value.([]any)); err != nil {
-				return err
-			}
-		case "options":
-			if err := checkUserOptions(m.Value.(pyjson.Object)); err != nil {
-				return err
-			}
+	changedUser = shape{key: "user", alone: true, least: 1, fields: append([]field{{name: "name", min: 1, max: 255, pattern: notBlank}}, userFields...)}
+	newUser     = shape{key: "user", alone: true, fields: append([]field{{name: "name", required: true, min: 1, max: 255, pattern: notBlank}}, userFields...)}
+)
+
+// checkUser looks at what the schemas cannot say.
+func checkUser(c *Call) error {
+	user := c.sent("user")
+	if v, given := user.Get("federated"); given {
+		if err := checkFederated(v.([]any)); err != nil {
+			return err
 		}
 	}
-	return nil
-}
-
-var looseTrue = []any{true, "True", "TRUE", "true", "1", "ON", "On", "on", "YES", "Yes", "yes", "Y", "y", "T", "t"}
-
-var looseFalse = []any{false, "False", "FALSE", "false", "0", "OFF", "Off", "off", "NO", "No", "no", "N", "n", "F", "f"}
-
-func looseBool(v any) bool { return slices.Contains(looseTrue, v) }
-
-func isLooseBool(v any) bool {
-	switch v.(type) {
-	case bool, string:
-		return slices.Contains(looseTrue, v) || slices.Contains(looseFalse, v)
+	if o, given := user.Object("options"); given {
+		return checkUserOptions(o)
 	}
-	return false
+	return nil
 }
 
 // checkFederated wants objects with the id of an identity provider and at

@@ -2,7 +2,6 @@ package v3
 
 import (
 	"context"
-	"slices"
 
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/identity"
@@ -12,13 +11,8 @@ import (
 	"github.com/keystone-go/keystone-go/resource"
 )
 
-// Schemas of keystone/identity/schema.py; checkUserCreate says the rest.
+// Schemas of keystone/identity/schema.py.
 var (
-	newUser = shape{key: "user", alone: true, fields: append([]field{
-		{name: "name", required: true, min: 1, max: 255, pattern: notBlank},
-		{name: "enabled", kind: loose},
-	}, withoutFields(changedUser.fields, "name", "enabled")...)}
-
 	userQuery = query{fields: []field{
 		{name: "domain_id", min: 1, max: 64, pattern: idText},
 		{name: "enabled", kind: loose},
@@ -31,16 +25,6 @@ var (
 	}}
 	userFilters = []string{"domain_id", "enabled", "name"}
 )
-
-func withoutFields(all []field, names ...string) []field {
-	var out []field
-	for _, f := range all {
-		if !slices.Contains(names, f.name) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
 
 func (h users) list(c *Call) (Reply, error) {
 	f := identity.UserFilter{}
@@ -96,20 +80,6 @@ func newUserChange(body pyjson.Object) (identity.Change, error) {
 	before := identity.View{}
 	before.Account.DomainID, _ = body.String("domain_id")
 	return userChange(before, body.Without("id"))
-}
-
-// checkUserCreate adds to the schema what it cannot say.
-func checkUserCreate(c *Call) error {
-	user := c.sent("user")
-	if v, given := user.Get("federated"); given {
-		if err := checkFederated(v.([]any)); err != nil {
-			return err
-		}
-	}
-	if o, given := user.Object("options"); given {
-		return checkUserOptions(o)
-	}
-	return nil
 }
 
 func (h users) delete(c *Call) (Reply, error) {
