@@ -12,14 +12,18 @@ type Charge struct {
 	Limiter *Limiter
 	Key     Key
 	Cost    int64
+	// Spared is TakeAll's answer after a request that was allowed: nothing was
+	// charged, since that would be over the quota of a limiter in shadow, or
+	// its store is away. Nothing of it may be given back.
+	Spared bool
 }
 
 // TakeAll charges every limit of a request or none of them, so that a request
 // which one limit refuses costs nothing under the others. The Decision is the
 // strictest of all: the least that remains, the longest waits, and By names
 // the first limiter that refused. A limiter in shadow is charged and reported
-// as the others are, but neither refuses nor shows in the Decision. The
-// limiters must share a clock, as those of a Set do.
+// as the others are, but neither refuses nor shows in the Decision. The limiters
+// must share a clock, as those of a Set do.
 //
 // Charges on stores with one Bundler are decided in one step. Between others,
 // another request may be refused that need not be, while a charge is being
@@ -28,24 +32,37 @@ func TakeAll(ctx context.Context, charges ...Charge) (Decision, error) {
 	r := requests.Get().(*request)
 	defer r.done()
 	r.gather(charges)
-	return r.decide(ctx)
+	d, err := r.decide(ctx)
+	if d.Allowed {
+		for i := range r.parts {
+			charges[r.places[i]].Spared = !r.parts[i].Decision.Allowed
+		}
+	}
+	return d, err
 }
 
 // request is what TakeAll works on: its parts, those of one Bundler beside each
-// other, and the limiter of each. It is kept for the next request, because what
-// goes to a Store through an interface cannot live on the stack.
+// other, the limiter of each and its place among the charges. It is kept for the
+// next request, because what goes to a Store through an interface cannot live on
+// the stack.
 type request struct {
 	parts    []Part
 	limiters []*Limiter
+	places   []int
 	at       time.Duration
 }
 
-var requests = sync.Pool{New: func() any { return new(request) }}
+// usualCharges is how many a request has room for from the start.
+const usualCharges = 8
+
+var requests = sync.Pool{New: func() any {
+	return &request{parts: make([]Part, 0, usualCharges), limiters: make([]*Limiter, 0, usualCharges), places: make([]int, 0, usualCharges)}
+}}
 
 func (r *request) done() {
 	clear(r.parts)
 	clear(r.limiters)
-	r.parts, r.limiters, r.at = r.parts[:0], r.limiters[:0], 0
+	r.parts, r.limiters, r.places, r.at = r.parts[:0], r.limiters[:0], r.places[:0], 0
 	requests.Put(r)
 }
 
@@ -60,10 +77,10 @@ func (r *request) gather(charges []Charge) {
 		if !read && c.Limiter.clock != nil {
 			r.at, read = c.Limiter.clock.Now(), true
 		}
-		r.add(c)
-		for _, o := range charges[i+1:] {
+		r.add(i, c)
+		for j, o := range charges[i+1:] {
 			if o.Limiter != nil && o.Limiter.bundler != nil && o.Limiter.bundler == c.Limiter.bundler {
-				r.add(o)
+				r.add(i+1+j, o)
 			}
 		}
 	}
@@ -78,7 +95,8 @@ func bundledBefore(charges []Charge, b Bundler) bool {
 	return false
 }
 
-func (r *request) add(c Charge) {
+func (r *request) add(place int, c Charge) {
+	r.places = append(r.places, place)
 	r.parts = append(r.parts, Part{Store: c.Limiter.store, Key: c.Key, Cost: c.Cost, Shadow: c.Limiter.shadow.Load()})
 	r.limiters = append(r.limiters, c.Limiter)
 }

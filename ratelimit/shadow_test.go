@@ -70,6 +70,11 @@ func TestShadowAmongOthers(t *testing.T) {
 			if got, err := ratelimit.TakeAll(t.Context(), charges...); got != want || err != nil {
 				t.Errorf("order %v, request %d: got %+v, %v; want %+v", order, i+1, got, err, want)
 			}
+			for n, c := range charges {
+				if want.Allowed && c.Spared != (c.Limiter == full) {
+					t.Errorf("order %v, request %d: charge %d is said to be spared: %v", order, i+1, n, c.Spared)
+				}
+			}
 		}
 		if d, _ := free.Peek(t.Context(), key); d.Remaining != 3 {
 			t.Errorf("order %v: the shadow with room has %d left, want 3", order, d.Remaining)
@@ -92,10 +97,10 @@ func TestShadowOfABrokenStore(t *testing.T) {
 	if d, err := l.Take(t.Context(), key); !d.Allowed || err != nil {
 		t.Errorf("Take: got %+v, %v", d, err)
 	}
-	d, err := ratelimit.TakeAll(context.Background(),
-		ratelimit.Charge{Limiter: l, Key: key, Cost: 1}, ratelimit.Charge{Limiter: real, Key: key, Cost: 1})
-	if !d.Allowed || d.Remaining != 1 || err != nil {
-		t.Errorf("TakeAll: got %+v, %v", d, err)
+	charges := []ratelimit.Charge{{Limiter: l, Key: key, Cost: 1}, {Limiter: real, Key: key, Cost: 1}}
+	d, err := ratelimit.TakeAll(context.Background(), charges...)
+	if !d.Allowed || d.Remaining != 1 || err != nil || !charges[0].Spared || charges[1].Spared {
+		t.Errorf("TakeAll: got %+v, %v for %+v", d, err, charges)
 	}
 	if want := []string{"x error", "x error"}; !reflect.DeepEqual(*seen, want) {
 		t.Errorf("got %q, want %q", *seen, want)

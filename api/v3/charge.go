@@ -104,18 +104,6 @@ func (a *API) chargeAddress(c *Call, stranger, address bool) error {
 	return a.take(c, from)
 }
 
-// addPriced adds a limit with prices. A shadow that would refuse charges
-// nothing, and must be given nothing back: it is looked at first.
-func (a *API) addPriced(c *Call, l *ratelimit.Limiter, key ratelimit.Key, prices *ratelimit.Prices) {
-	if l.Mode() == ratelimit.Shadow {
-		if d, err := l.Peek(c.Ctx(), key); err == nil && d.Remaining < prices.Most() {
-			l.Observe(ratelimit.ShadowRejected)
-			return
-		}
-	}
-	c.bill.add(l, key, prices)
-}
-
 // due adds the limits by address to the bill.
 func (a *API) due(c *Call, stranger, layers bool) {
 	set := a.cfg.Limits
@@ -126,15 +114,15 @@ func (a *API) due(c *Call, stranger, layers bool) {
 	if !layers {
 		return
 	}
-	a.addPriced(c, set.Default, set.Default.Address(c.Addr), &set.DefaultPrices)
+	c.bill.add(set.Default, set.Default.Address(c.Addr), &set.DefaultPrices)
 	p := c.plan.policy
 	if p == nil {
 		return
 	}
-	a.addPriced(c, p.PerAddress, p.PerAddress.Address(c.Addr), &p.Prices)
+	c.bill.add(p.PerAddress, p.PerAddress.Address(c.Addr), &p.Prices)
 	if p.PerClient != nil {
 		if id, _, ok := c.r.BasicAuth(); ok {
-			a.addPriced(c, p.PerClient, p.PerClient.Text(id), &p.Prices)
+			c.bill.add(p.PerClient, p.PerClient.Text(id), &p.Prices)
 		}
 	}
 }
@@ -209,7 +197,7 @@ var onePrice = ratelimit.Prices{Success: 1, Unauthorized: 1, Forbidden: 1, NotFo
 func (c *Call) settle(status int) {
 	for i := range c.bill.n {
 		paid, prices := c.bill.list[i], c.bill.prices[i]
-		if prices == nil || paid.Cost <= prices.Of(status) {
+		if prices == nil || paid.Spared || paid.Cost <= prices.Of(status) {
 			continue
 		}
 		// The client may be gone; what it is owed is not. Nothing of the

@@ -80,7 +80,7 @@ func (g *Guard) Begin(ctx context.Context, c Client, s Secret) (*Try, error) {
 	}
 	t := &Try{guard: g, addr: c.Addr, secret: s}
 	if t.trusted = s.Known && g.trusts(c.Addr, s.Who); t.trusted {
-		t.add(ctx, g.Trusted, pair(g.Trusted, s.Who, c.Addr), 1)
+		t.add(g.Trusted, pair(g.Trusted, s.Who, c.Addr), 1)
 	} else if err := t.stranger(ctx, c); err != nil {
 		return nil, unavailable("limits: " + err.Error())
 	}
@@ -91,6 +91,7 @@ func (g *Guard) Begin(ctx context.Context, c Client, s Secret) (*Try, error) {
 	case err != nil:
 		return nil, unavailable("limits: " + err.Error())
 	}
+	t.spray = t.spray && !t.charges[len(t.charges)-1].Spared
 	return t, nil
 }
 
@@ -135,7 +136,7 @@ func (t *Try) stranger(ctx context.Context, c Client) error {
 		user = g.User
 	}
 	if user != nil {
-		t.add(ctx, user, user.Text(t.secret.Who), 1)
+		t.add(user, user.Text(t.secret.Who), 1)
 	}
 	if !t.addr.IsValid() {
 		return nil
@@ -144,40 +145,35 @@ func (t *Try) stranger(ctx context.Context, c Client) error {
 	if err != nil {
 		return err
 	}
-	t.addPair(ctx, g.Pair, price*t.growth())
-	t.addPair(ctx, g.PairWide, price*t.growth())
+	grown := price * t.growth()
+	t.addPair(g.Pair, grown)
+	t.addPair(g.PairWide, grown)
 	if c.Exempt {
 		return nil
 	}
-	t.addAddress(ctx, g.Address, price)
-	t.addAddress(ctx, g.AddressWide, price)
+	t.addAddress(g.Address, price)
+	t.addAddress(g.AddressWide, price)
 	if g.Spray != nil && !g.Memory.noted(g.Memory.tried, t.seen()) {
-		t.spray = t.addAddress(ctx, g.Spray, 1)
+		t.addAddress(g.Spray, 1)
+		t.spray = true
 	}
 	return nil
 }
 
-// add adds a charge. A shadow that would refuse is charged nothing, and must be
-// given nothing back; it is looked at first.
-func (t *Try) add(ctx context.Context, l *ratelimit.Limiter, k ratelimit.Key, cost int64) bool {
-	if l.Mode() == ratelimit.Shadow {
-		if d, err := l.Peek(ctx, k); err == nil && d.Remaining < cost {
-			l.Observe(ratelimit.ShadowRejected)
-			return false
-		}
-	}
-	t.charges = append(t.charges, ratelimit.Charge{Limiter: l, Key: k, Cost: cost})
-	return true
+func (t *Try) add(l *ratelimit.Limiter, k ratelimit.Key, cost int64) {
+	t.charges = append(t.charges, ratelimit.Charge{Limiter: l, Key: k, Cost: min(cost, l.Quota().Burst)})
 }
 
-func (t *Try) addPair(ctx context.Context, l *ratelimit.Limiter, price int64) {
+func (t *Try) addPair(l *ratelimit.Limiter, price int64) {
 	if l != nil {
-		t.add(ctx, l, pair(l, t.secret.Who, t.addr), min(price, l.Quota().Burst))
+		t.add(l, pair(l, t.secret.Who, t.addr), price)
 	}
 }
 
-func (t *Try) addAddress(ctx context.Context, l *ratelimit.Limiter, price int64) bool {
-	return l != nil && t.add(ctx, l, l.Address(t.addr), min(price, l.Quota().Burst))
+func (t *Try) addAddress(l *ratelimit.Limiter, price int64) {
+	if l != nil {
+		t.add(l, l.Address(t.addr), price)
+	}
 }
 
 // pair is the bucket of a user at an address.

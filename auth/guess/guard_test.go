@@ -1,6 +1,7 @@
 package guess_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -369,6 +370,8 @@ func TestShadow(t *testing.T) {
 	s.PasswordPrice = 20
 	s.User.SetMode(ratelimit.Shadow)
 	s.Password.SetMode(ratelimit.Shadow)
+	told := 0
+	s.User.OnRefusal(func(context.Context, *ratelimit.Limiter, ratelimit.Key) { told++ })
 	for n := range 20 {
 		s.wrong(host(1), known(fmt.Sprint("u", n%2)))
 	}
@@ -378,6 +381,9 @@ func TestShadow(t *testing.T) {
 	}
 	if d, _ := s.User.Peek(t.Context(), s.User.Text("u0")); d.Remaining != 0 {
 		t.Errorf("the shadow's bucket: %+v", d)
+	}
+	if want := 20 - 2*2 + 1 + 5; told != want {
+		t.Errorf("the log of decisions was told of %d, want %d", told, want)
 	}
 	s.Address.SetMode(ratelimit.Shadow)
 	s.wrong(guess.Client{}, known("u1")) // without an address no shadow refuses

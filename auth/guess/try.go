@@ -70,6 +70,8 @@ func (t *Try) ended() bool {
 func (t *Try) refund(ctx context.Context, charges []ratelimit.Charge) {
 	ctx = context.WithoutCancel(ctx)
 	for _, c := range charges {
-		_ = c.Limiter.RefundCost(ctx, c.Key, c.Cost)
+		if !c.Spared {
+			_ = c.Limiter.RefundCost(ctx, c.Key, c.Cost)
+		}
 	}
 }
