@@ -2,6 +2,7 @@ package v3_test
 
 import (
 	"net/http"
+	"regexp"
 	"testing"
 
 	v3 "github.com/keystone-go/keystone-go/api/v3"
@@ -73,14 +74,23 @@ func TestLaterRowsAreCovered(t *testing.T) {
 	}
 	st := newStand(t, setup{burst: 50_000, rows: rows, limits: layered()})
 	open := 0
+	argument := regexp.MustCompile(`{[^}]*}`)
 	for _, r := range st.api.Rows() {
 		wantCovered(t, r, st.api.LimitsOf(r))
+		if found := st.api.RowOf(r.Method, argument.ReplaceAllString(r.Path, "x")); found != r {
+			t.Errorf("%s %s is found as %+v", r.Method, r.Path, found)
+		}
 		if r.Rule == v3.Open {
 			open++
 		}
 	}
 	if n := len(st.api.Rows()); n < 300 || open < 10 || open > 60 {
 		t.Errorf("%d rows, %d of them open", n, open)
+	}
+	for _, path := range []string{"/v3/nosuch", "/v3//users", "/v3/users/a/b/c/d"} {
+		if found := st.api.RowOf("GET", path); found != nil {
+			t.Errorf("%s is found as %+v", path, found)
+		}
 	}
 }
 

@@ -10,15 +10,12 @@ import (
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/ratelimit"
-	"github.com/keystone-go/keystone-go/ratelimit/clientaddr"
 )
 
-// unlimited tells whether the client's network is exempt of limits by address.
-// An address that is the peer's for want of a better one, since what its proxy
-// said cannot be believed, is never: whoever can make a proxy's header bad
-// would be exempt as the proxy is.
+// unlimited tells whether the client's network is exempt of limits by address;
+// an address that is not proven to be the client's never is.
 func (a *API) unlimited(v *visit) bool {
-	return len(a.cfg.Limiting.Exempt) > 0 && (v.how == clientaddr.Peer || v.how == clientaddr.Header) && holds(a.cfg.Limiting.Exempt, v.addr)
+	return len(a.cfg.Limiting.Exempt) > 0 && v.how.Proven() && holds(a.cfg.Limiting.Exempt, v.addr)
 }
 
 func holds(list []netip.Prefix, addr netip.Addr) bool {

@@ -3,6 +3,7 @@ package v3
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/keystone-go/keystone-go/ratelimit"
@@ -180,14 +181,37 @@ func (a *API) LimitWarnings() []string {
 // Rows are those that are served, the HEAD of each GET among them.
 func (a *API) Rows() []*Route { return a.rows }
 
+// RowOf finds the row that serves a path, as requests do; nil is none.
+func (a *API) RowOf(method, path string) *Route {
+	path, ok := a.cleanPath(&url.URL{Path: path})
+	if !ok {
+		return nil
+	}
+	e := a.echo.AcquireContext()
+	defer a.echo.ReleaseContext(e)
+	method, path = foldHealth(method, path)
+	if !a.find(method, path, e) {
+		return nil
+	}
+	for _, r := range a.rows {
+		if r.Method == method && echoPath(r.Path) == e.Path() {
+			return r
+		}
+	}
+	return nil
+}
+
 // Limits tells what limits a row: the names of the limiters that count
 // requests of strangers and by address, and of the one that counts principals.
 type Limits struct {
 	Class  ratelimit.Class
 	Exempt string // the reason, for ClassExempt
 	Policy string // the route policy's name, "" for none
-	// Stranger are charged without a valid token, Address always (on the rows
-	// by which tokens are validated only without one), Principal with one.
+	// Open and Validates are set on rows that ask for no token, and on those by
+	// which tokens are validated.
+	Open, Validates bool
+	// Stranger are charged without a valid token, Address always (where
+	// Validates, only without one), Principal with one.
 	Stranger, Address []string
 	Principal         string
 }
@@ -202,7 +226,7 @@ func (a *API) LimitsOf(row *Route) Limits {
 	if p.policy != nil {
 		l.Policy = p.policy.Name
 	}
-	l.Principal = p.principal.Name()
+	l.Principal, l.Open, l.Validates = p.principal.Name(), p.open, p.validates
 	set := a.cfg.Limits
 	if set == nil || p.free {
 		return l

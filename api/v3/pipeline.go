@@ -57,16 +57,21 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.Path, u.RawPath = path, ""
 	r.URL = &u
 	method, path := foldHealth(r.Method, path)
-	a.echo.Router().Find(method, path, e)
-	if strings.Count(e.Path(), "/") != strings.Count(path, "/") {
-		// echo lets an argument at the end of a path hold slashes. Here it is
-		// one segment, as in Python, so that "a/b" never names the object "a".
+	if !a.find(method, path, e) {
 		a.unrouted(echo.ErrNotFound, e)
 		return
 	}
 	if err := e.Handler()(e); err != nil {
 		a.unrouted(err, e)
 	}
+}
+
+// find asks the router for a path. echo lets an argument at the end of a path
+// hold slashes. Here it is one segment, as in Python, so that "a/b" never names
+// the object "a".
+func (a *API) find(method, path string, e echo.Context) bool {
+	a.echo.Router().Find(method, path, e)
+	return strings.Count(e.Path(), "/") == strings.Count(path, "/")
 }
 
 // panicked answers 500 where the answer has not begun, and logs the stack.

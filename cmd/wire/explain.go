@@ -69,39 +69,13 @@ func Explain(cfg *conf.Config, asked Asked) (Explained, error) {
 	}
 	x := explanation{set: set, limiting: limiting}
 	x.Address = clients.Explain(asked.Peer, asked.Header)
-	row := rowOf(api.Rows(), asked.Method, strings.TrimPrefix(asked.Path, cfg.KeystoneGo.PathPrefix))
+	row := api.RowOf(asked.Method, strings.TrimPrefix(asked.Path, cfg.KeystoneGo.PathPrefix))
 	x.Path = asked.Method + " " + asked.Path + ": no such route"
 	if row != nil {
 		x.Path = row.Method + " " + row.Path
 	}
 	x.explain(row, api.LimitsOf(row))
 	return x.Explained, nil
-}
-
-// rowOf finds the row of a path as the router does.
-func rowOf(rows []*v3.Route, method, path string) *v3.Route {
-	for _, r := range rows {
-		if r.Method == method && fits(r.Path, path) {
-			return r
-		}
-	}
-	return nil
-}
-
-func fits(template, path string) bool {
-	want, got := strings.Split(template, "/"), strings.Split(strings.TrimSuffix(path, "/"), "/")
-	if path == "/" {
-		got = []string{"", ""}
-	}
-	if len(want) != len(got) {
-		return false
-	}
-	for i := range want {
-		if want[i] != got[i] && (!strings.HasPrefix(want[i], "{") || got[i] == "") {
-			return false
-		}
-	}
-	return true
 }
 
 type explanation struct {
@@ -116,13 +90,13 @@ func (x *explanation) note(format string, args ...any) {
 }
 
 func (x *explanation) explain(row *v3.Route, l v3.Limits) {
-	client, how := x.Address.Client, x.Address.How
+	client := x.Address.Client
 	if n, ok := within(x.limiting.Blocked, client); ok {
 		x.note("the client is in [rate_limit] block_networks (%s): every request is refused", n)
 		return
 	}
 	if n, ok := within(x.limiting.Exempt, client); ok {
-		x.exempt = how == clientaddr.Peer || how == clientaddr.Header
+		x.exempt = x.Address.How.Proven()
 		if x.exempt {
 			x.note("the client is in [rate_limit] exempt_networks (%s): no limit by address counts it", n)
 		} else {
@@ -135,12 +109,11 @@ func (x *explanation) explain(row *v3.Route, l v3.Limits) {
 	if l.Policy != "" {
 		x.note("the path has the policy [rate_limit_route:%s]", l.Policy)
 	}
-	open, validates := row != nil && row.Rule == v3.Open, row != nil && strings.HasSuffix(row.Path, "/auth/tokens") && (row.Method == http.MethodGet || row.Method == http.MethodHead)
 	always, stranger := "each request", "without a valid token"
-	if open {
+	if l.Open {
 		stranger = always
 	}
-	if validates {
+	if l.Validates {
 		always = "without a token of this cloud"
 	}
 	for _, name := range l.Stranger {
@@ -154,7 +127,7 @@ func (x *explanation) explain(row *v3.Route, l v3.Limits) {
 	}
 	if l.Principal != "" {
 		when := "with a valid token"
-		if open {
+		if l.Open {
 			when = "once a token is about to be issued"
 		}
 		x.step(x.set.Limiter(l.Principal), "the user", when)

@@ -37,6 +37,11 @@ const (
 	NoPeer      How = "no-peer"       // no address at all: refuse the request
 )
 
+// Proven tells whether the address is the client's for certain: else it is that
+// of a proxy which said nothing that can be believed, and whoever can make its
+// header bad must not pass for the proxy.
+func (h How) Proven() bool { return h == Peer || h == Header }
+
 // maxHops bounds the entries that are examined, not those that are present:
 // else a client could send many and so hide the one that its proxy adds.
 const maxHops = 32
