@@ -300,3 +300,31 @@ func TestTakeAt(t *testing.T) {
 		t.Errorf("second at the same reading: got %+v, %v; want refused for 1s", d, err)
 	}
 }
+
+// NextUnit is never too short, and too long by its rounding alone.
+func TestNextUnit(t *testing.T) {
+	for _, q := range []ratelimit.Quota{{Rate: 1, Period: time.Second, Burst: 1}, {Rate: 7, Period: time.Minute, Burst: 5}, {Rate: 100, Period: time.Second, Burst: 30}} {
+		clk := &clock{at: time.Hour}
+		l := limiter(t, q, clk)
+		if got := l.NextUnit(charge(t, l, 0)); got != 0 {
+			t.Errorf("%+v: nothing is owed, and the next unit comes in %v", q, got)
+		}
+		d := charge(t, l, q.Burst)
+		for d.Reset > 0 {
+			next := l.NextUnit(d)
+			clk.at += max(0, next-2)
+			if early := charge(t, l, 0); early.Remaining != d.Remaining {
+				t.Fatalf("%+v: %d of %d are there before %v", q, early.Remaining, d.Remaining, next)
+			}
+			clk.at += min(next, 2)
+			later := charge(t, l, 0)
+			if later.Remaining != d.Remaining+1 {
+				t.Fatalf("%+v: %d are there after %v, and %d were before", q, later.Remaining, next, d.Remaining)
+			}
+			d = later
+		}
+		if d.Remaining != q.Burst {
+			t.Errorf("%+v: %d are there in the end", q, d.Remaining)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // ErrFixed is returned by Requota for a store that keeps the quota with which
@@ -23,6 +24,19 @@ func (l *Limiter) Quota() Quota {
 		return Quota{}
 	}
 	return *l.quota.Load()
+}
+
+// NextUnit is how long it takes until a key has one unit more than a Decision
+// says: 0 when nothing is owed, and for a sliding window, which cannot tell.
+func (l *Limiter) NextUnit(d Decision) time.Duration {
+	if l == nil || d.Reset <= 0 || l.algorithm == SlidingWindow {
+		return 0
+	}
+	// When the quota is whole again in Reset, the last unit comes then, and
+	// each of the others that are missing a period / rate before it.
+	q := l.Quota()
+	missing := max(q.Burst-d.Remaining-1, 0)
+	return max(d.Reset-time.Duration(missing*int64(q.Period)/q.Rate), 1)
 }
 
 // Algorithm is the limiter's; empty for a nil Limiter.

@@ -72,21 +72,9 @@ func (s *standing) item(policy, limit *strings.Builder, l *ratelimit.Limiter, d 
 	}
 	policy.WriteString(`"` + name + `";q=` + strconv.FormatInt(q.Burst, 10) + `;w=` + strconv.FormatInt(ceilSeconds(q.FullAfter()), 10))
 	limit.WriteString(`"` + name + `";r=` + strconv.FormatInt(d.Remaining, 10))
-	if t := untilMore(l, q, d); t > 0 {
+	if t := ceilSeconds(l.NextUnit(d)); t > 0 {
 		limit.WriteString(`;t=` + strconv.FormatInt(t, 10))
 	}
-}
-
-// untilMore is in how many seconds one more unit is there, rounded up: 0 when
-// nothing is owed, and for a sliding window, which cannot tell.
-func untilMore(l *ratelimit.Limiter, q ratelimit.Quota, d ratelimit.Decision) int64 {
-	if d.Reset <= 0 || l.Algorithm() == ratelimit.SlidingWindow {
-		return 0
-	}
-	// When the quota is whole again in Reset, the last unit comes then, and
-	// each of the others that are missing a period / rate before it.
-	missing := max(q.Burst-d.Remaining-1, 0)
-	return max(ceilSeconds(d.Reset-time.Duration(missing*int64(q.Period)/q.Rate)), 1)
 }
 
 // headerName is a limiter in the headers: its section without what all of them

@@ -199,23 +199,24 @@ func (d desk) Standing(ctx context.Context, s ops.Subject) ([]ops.Standing, erro
 		if err != nil {
 			return nil, err
 		}
-		q := b.limiter.Quota()
 		out = append(out, ops.Standing{
-			Limiter: b.limiter.Name(), Key: a.shown(b.limiter, b.key), Remaining: at.Remaining, Burst: q.Burst,
-			Retry: nextUnit(q, at).Seconds(), Reset: at.Reset.Seconds(),
+			Limiter: b.limiter.Name(), Key: a.shown(b.limiter, b.key), Remaining: at.Remaining, Burst: b.limiter.Quota().Burst,
+			Retry: wait(b.limiter, at).Seconds(), Reset: at.Reset.Seconds(),
 		})
 	}
 	return out, nil
 }
 
-// nextUnit is how long a key with nothing left waits for the next unit: until
-// its debt is one unit less than the burst.
-func nextUnit(q ratelimit.Quota, at ratelimit.Decision) time.Duration {
-	if at.Remaining > 0 {
+// wait is how long a key with nothing left waits for the next unit; by a sliding
+// window, which cannot tell, at most.
+func wait(l *ratelimit.Limiter, at ratelimit.Decision) time.Duration {
+	switch {
+	case at.Remaining > 0:
 		return 0
+	case l.Algorithm() == ratelimit.SlidingWindow:
+		return at.Reset
 	}
-	room := ratelimit.Quota{Rate: q.Rate, Period: q.Period, Burst: q.Burst - 1}.FullAfter()
-	return max(0, at.Reset-room)
+	return l.NextUnit(at)
 }
 
 // Reset forgets what a subject owes, and what this process remembers of a user's
