@@ -85,21 +85,13 @@ func (h rateLimits) get(c *Call) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	views := make([]pyjson.Object, len(limiters))
-	for i, l := range limiters {
-		views[i] = limiterView(l)
-	}
-	body := pyjson.Object{{Key: "limiters", Value: views}}
+	body := pyjson.Object{{Key: "limiters", Value: limiters}}
 	if s := subjectOf(c); !s.Empty() {
 		list, err := h.desk.Standing(c.Ctx(), s)
 		if err != nil {
 			return Reply{}, err
 		}
-		standing := make([]pyjson.Object, len(list))
-		for i, s := range list {
-			standing[i] = standingView(s)
-		}
-		body = append(body, pyjson.Member{Key: "standing", Value: standing})
+		body = append(body, pyjson.Member{Key: "standing", Value: list})
 	}
 	return ok("ratelimit", append(body, pyjson.Member{Key: "links", Value: pyjson.Object{{Key: "self", Value: c.Self()}}})), nil
 }
@@ -120,47 +112,5 @@ func (h rateLimits) reset(c *Call) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	list := make([]any, len(names))
-	for i, n := range names {
-		list[i] = n
-	}
-	return ok("reset", pyjson.Object{{Key: "limiters", Value: list}}), nil
-}
-
-func limiterView(l ops.LimiterView) pyjson.Object {
-	debtors := make([]pyjson.Object, len(l.Debtors))
-	for i, d := range l.Debtors {
-		debtors[i] = pyjson.Object{
-			{Key: "key", Value: d.Key},
-			{Key: "debt", Value: d.Debt},
-			{Key: "retry_seconds", Value: d.Retry},
-			{Key: "reset_seconds", Value: d.Reset},
-		}
-	}
-	return pyjson.Object{
-		{Key: "name", Value: l.Name},
-		{Key: "mode", Value: l.Mode},
-		{Key: "backend", Value: l.Backend},
-		{Key: "keyed_by", Value: l.Keyed},
-		{Key: "burst", Value: l.Burst},
-		{Key: "rate", Value: l.Rate},
-		{Key: "period", Value: l.Period},
-		{Key: "entries", Value: l.Entries},
-		{Key: "capacity", Value: l.Capacity},
-		{Key: "allowed", Value: l.Allowed},
-		{Key: "refused", Value: l.Refused},
-		{Key: "evicted_with_debt", Value: l.Evictions},
-		{Key: "debtors", Value: debtors},
-	}
-}
-
-func standingView(s ops.Standing) pyjson.Object {
-	return pyjson.Object{
-		{Key: "limiter", Value: s.Limiter},
-		{Key: "key", Value: s.Key},
-		{Key: "remaining", Value: s.Remaining},
-		{Key: "burst", Value: s.Burst},
-		{Key: "retry_seconds", Value: s.Retry},
-		{Key: "reset_seconds", Value: s.Reset},
-	}
+	return ok("reset", pyjson.Object{{Key: "limiters", Value: names}}), nil
 }

@@ -119,12 +119,28 @@ func (w writer) reflected(dst []byte, v reflect.Value) []byte {
 			m[k.String()] = v.MapIndex(k).Interface()
 		}
 		return w.value(dst, m)
+	case reflect.Struct:
+		if o := tagged(v); len(o) > 0 {
+			return w.object(dst, o)
+		}
 	case reflect.Pointer:
 		if !v.IsNil() {
 			return w.value(dst, v.Elem().Interface())
 		}
 	}
 	return append(dst, "null"...)
+}
+
+// tagged are the fields of a struct that a json tag names, in their order;
+// options in the tag count for nothing.
+func tagged(v reflect.Value) (o Object) {
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if name != "" && name != "-" && v.Field(i).CanInterface() {
+			o = append(o, Member{name, v.Field(i).Interface()})
+		}
+	}
+	return o
 }
 
 // appendFloat writes a float as Python's repr does: shortest form, with a

@@ -54,6 +54,12 @@ func TestEncode(t *testing.T) {
 		{[]int{1, 2}, `[1, 2]`},
 		{pyjson.Raw(`{"as": "is"}`), `{"as": "is"}`},
 		{struct{}{}, `null`},
+		{[]struct {
+			B float64 `json:"b,omitempty"`
+			A []int   `json:"a"`
+			C string
+			D int `json:"-"`
+		}{{B: 1}}, `[{"b": 1.0, "a": []}]`},
 	}
 	for _, c := range cases {
 		if got := pyjson.Encode(c.in); got != c.want {
