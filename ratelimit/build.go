@@ -56,6 +56,14 @@ type Section struct {
 	OnFailure string
 }
 
+// quota is the section's, which has one of both forms.
+func (s Section) quota() Quota {
+	if s.Limit != nil {
+		return *s.Limit
+	}
+	return Quota{Rate: int64(*s.Rate), Period: time.Second, Burst: int64(*s.Burst)}
+}
+
 // Wide is the wider network around each address of a limiter: Factor times
 // the limiter's quota; 0 is none.
 type Wide struct{ Factor, IPv6Prefix, IPv4Prefix int }
@@ -220,17 +228,12 @@ func (b *build) limiter(name string, sec Section, usual Overflow) *Limiter {
 func (b *build) make(name string, sec Section, usual Overflow) *Limiter {
 	sec.Overflow = orElse(sec.Overflow, usual)
 	spec := Spec{
-		Name: name, Algorithm: sec.Algorithm, Mode: sec.Mode, Overflow: sec.Overflow,
+		Name: name, Quota: sec.quota(), Algorithm: sec.Algorithm, Mode: sec.Mode, Overflow: sec.Overflow,
 		MaxEntries: sec.MaxEntries, IPv4Prefix: sec.IPv4Prefix, IPv6Prefix: sec.IPv6Prefix,
 		Now: b.cfg.Now, Observe: b.cfg.Observe,
 	}
 	if b.cfg.Mode == Shadow {
 		spec.Mode = Shadow
-	}
-	if sec.Limit != nil {
-		spec.Quota = *sec.Limit
-	} else {
-		spec.Quota = Quota{Rate: int64(*sec.Rate), Period: time.Second, Burst: int64(*sec.Burst)}
 	}
 	construct := b.cfg.Make
 	if construct == nil {
@@ -249,12 +252,7 @@ func (b *build) wide(name string, sec Section, w Wide) *Limiter {
 	if !b.on(sec) || w.Factor == 0 || sec.Limit == nil && (sec.Burst == nil || sec.Rate == nil) {
 		return nil
 	}
-	var q Quota
-	if sec.Limit != nil {
-		q = *sec.Limit
-	} else {
-		q = Quota{Rate: int64(*sec.Rate), Period: time.Second, Burst: int64(*sec.Burst)}
-	}
+	q := sec.quota()
 	q.Rate, q.Burst = q.Rate*int64(w.Factor), q.Burst*int64(w.Factor)
 	if q.Rate > MaxRate || q.Burst > MaxBurst || w.Factor < 0 {
 		b.errs = append(b.errs, fmt.Errorf("[%s] aggregate_factor = %d makes a rate of %d and a burst of %d; both must be in 1..%d", name, w.Factor, q.Rate, q.Burst, MaxRate))

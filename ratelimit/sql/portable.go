@@ -13,12 +13,10 @@ import (
 // can. A row that is not there cannot be held, so another may make it first;
 // then it is there.
 func (s *Store) takeLocked(ctx context.Context, r rule, id string, cost int64) (d ratelimit.Decision, err error) {
-	for range 3 {
+	err = s.again(func() (err error) {
 		d, err = s.takeHeld(ctx, r, id, cost)
-		if !errors.Is(err, db.ErrDuplicate) {
-			break
-		}
-	}
+		return err
+	})
 	return d, err
 }
 
