@@ -39,21 +39,12 @@ type Endpoints struct {
 
 // Get returns an endpoint; 404 when there is none.
 func (e Endpoints) Get(ctx context.Context, id string) (Endpoint, error) {
-	return endpoint(ctx, e.DB, id)
-}
-
-func endpoint(ctx context.Context, c db.Conn, id string) (Endpoint, error) {
-	out, err := db.One(ctx, c, EndpointByID(id))
-	if errors.Is(err, db.ErrNoRow) {
-		return Endpoint{}, fault.NoSuch("endpoint", id)
-	}
-	return out, wrap(err, "read endpoint", id)
+	return endpointTable.get(ctx, e.DB, id)
 }
 
 // List returns the endpoints that match, by id.
 func (e Endpoints) List(ctx context.Context, h hints.Hints) (hints.Page[Endpoint], error) {
-	p, err := hints.List(ctx, e.DB, h, endpointSource)
-	return p, wrap(err, "list", "endpoints")
+	return endpointTable.list(ctx, e.DB, h)
 }
 
 // Create stores an endpoint: 400 when its URL cannot be filled in, or its
@@ -66,15 +57,14 @@ func (e Endpoints) Create(ctx context.Context, n Endpoint, makeRegion bool) erro
 		if err := refer(ctx, c, n.RegionID, &n.ServiceID, makeRegion); err != nil {
 			return err
 		}
-		return CreateEndpoint(ctx, c, n)
+		return endpointTable.store(ctx, c, n)
 	})
 	return wrap(err, "create endpoint", n.ID)
 }
 
 // CreateEndpoint stores an endpoint in a transaction of the caller's.
 func CreateEndpoint(ctx context.Context, c db.Conn, n Endpoint) error {
-	_, err := c.Exec(ctx, insertEndpoint, n.ID, n.Interface, n.ServiceID, n.URL, n.RegionID, n.Enabled, writeExtra(n.Extra))
-	return wrap(err, "create endpoint", n.ID)
+	return wrap(endpointTable.store(ctx, c, n), "create endpoint", n.ID)
 }
 
 // SetEndpointURL changes where an endpoint points to.
@@ -92,12 +82,11 @@ func (e Endpoints) Update(ctx context.Context, id string, change EndpointChange)
 		if err := refer(ctx, c, change.RegionID, change.ServiceID, change.MakeRegion); err != nil {
 			return err
 		}
-		if out, err = endpoint(ctx, c, id); err != nil {
+		if out, err = endpointTable.get(ctx, c, id); err != nil {
 			return err
 		}
 		out = change.apply(out)
-		_, err = c.Exec(ctx, updateEndpoint, id, out.Interface, out.ServiceID, out.URL, out.RegionID, out.Enabled, writeExtra(out.Extra))
-		return err
+		return endpointTable.restore(ctx, c, out)
 	})
 	return out, wrap(err, "update endpoint", id)
 }
@@ -140,10 +129,10 @@ func refer(ctx context.Context, c db.Conn, regionID, serviceID *string, makeRegi
 	var b db.Batch
 	regions, services := &db.Result[Region]{}, &db.Result[Service]{}
 	if regionID != nil {
-		regions = db.Add(&b, RegionByID(*regionID))
+		regions = db.Add(&b, regionTable.byID(*regionID))
 	}
 	if serviceID != nil {
-		services = db.Add(&b, ServiceByID(*serviceID))
+		services = db.Add(&b, serviceTable.byID(*serviceID))
 	}
 	if err := c.Send(ctx, &b); err != nil {
 		return err
@@ -155,8 +144,7 @@ func refer(ctx context.Context, c db.Conn, regionID, serviceID *string, makeRegi
 	case serviceID != nil && len(services.All()) == 0:
 		return fault.Invalid("endpoint service_id", "service table")
 	case missing:
-		_, err := c.Exec(ctx, insertRegion, *regionID, "", nil, writeExtra(nil))
-		return err
+		return regionTable.store(ctx, c, Region{ID: *regionID})
 	}
 	return nil
 }
@@ -165,12 +153,8 @@ func refer(ctx context.Context, c db.Conn, regionID, serviceID *string, makeRegi
 // there is none.
 func (e Endpoints) Delete(ctx context.Context, id string) error {
 	err := e.DB.Tx(ctx, func(c db.Conn) error {
-		n, err := c.Exec(ctx, `delete from endpoint where id = $1`, id)
-		if err != nil {
+		if err := endpointTable.remove(ctx, c, id); err != nil {
 			return err
-		}
-		if n == 0 {
-			return fault.NoSuch("endpoint", id)
 		}
 		var b db.Batch
 		b.Exec(`delete from project_endpoint where endpoint_id = $1`, id)

@@ -35,7 +35,7 @@ func (f EndpointFilter) Endpoints(ctx context.Context, projectID string) ([]Endp
 // there is no such endpoint.
 func (f EndpointFilter) Projects(ctx context.Context, endpointID string) ([]resource.Record, error) {
 	var b db.Batch
-	endpoints := db.Add(&b, EndpointByID(endpointID))
+	endpoints := db.Add(&b, endpointTable.byID(endpointID))
 	found := resource.RecordsIn(&b, "", `select f.project_id from project_endpoint f where f.endpoint_id = $1`, endpointID)
 	if err := f.DB.Send(ctx, &b); err != nil {
 		return nil, wrap(err, "list the projects of endpoint", endpointID)
@@ -50,10 +50,8 @@ func (f EndpointFilter) Projects(ctx context.Context, endpointID string) ([]reso
 // they are not tied by themselves.
 func (f EndpointFilter) Has(ctx context.Context, projectID, endpointID string) error {
 	var b db.Batch
-	endpoint, project := db.Add(&b, EndpointByID(endpointID)), db.Add(&b, resource.ProjectByID(projectID))
-	tie := db.Add(&b, db.Query[string]{
-		Text: `select endpoint_id from project_endpoint where endpoint_id = $1 and project_id = $2`, Args: []any{endpointID, projectID}, Scan: scanText,
-	})
+	endpoint, project := db.Add(&b, endpointTable.byID(endpointID)), db.Add(&b, resource.ProjectByID(projectID))
+	tie := db.Add(&b, idsOf(`select endpoint_id from project_endpoint where endpoint_id = $1 and project_id = $2`, endpointID, projectID))
 	if err := f.DB.Send(ctx, &b); err != nil {
 		return wrap(err, "look for endpoint", endpointID)
 	}
@@ -77,8 +75,7 @@ func notIn(endpointID, projectID string) error {
 func (f EndpointFilter) Add(ctx context.Context, projectID, endpointID string) error {
 	err := f.DB.Tx(ctx, func(c db.Conn) error {
 		var b db.Batch
-		endpoint := db.Add(&b, db.Query[string]{Text: `select id from endpoint where id = $1` + db.ForUpdate(c.Dialect()), Args: []any{endpointID}, Scan: scanText})
-		project := db.Add(&b, resource.Held(c.Dialect(), projectID))
+		endpoint, project := db.Add(&b, endpointTable.held(c.Dialect(), endpointID)), db.Add(&b, resource.Held(c.Dialect(), projectID))
 		if err := c.Send(ctx, &b); err != nil {
 			return err
 		}

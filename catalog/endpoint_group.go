@@ -32,53 +32,34 @@ type EndpointGroupChange struct {
 // EndpointGroups are the endpoint groups of a database.
 type EndpointGroups struct{ DB db.DB }
 
-func noGroup(id string) error { return fault.NoSuch("Endpoint Group", id) }
-
 // Get returns a group; 404 when there is none.
 func (g EndpointGroups) Get(ctx context.Context, id string) (EndpointGroup, error) {
-	return endpointGroup(ctx, g.DB, id)
-}
-
-func endpointGroup(ctx context.Context, c db.Conn, id string) (EndpointGroup, error) {
-	out, err := db.One(ctx, c, groupByID(id))
-	if errors.Is(err, db.ErrNoRow) {
-		return EndpointGroup{}, noGroup(id)
-	}
-	return out, wrap(err, "read endpoint group", id)
+	return groupTable.get(ctx, g.DB, id)
 }
 
 // List returns the groups that match, by id.
 func (g EndpointGroups) List(ctx context.Context, h hints.Hints) (hints.Page[EndpointGroup], error) {
-	p, err := hints.List(ctx, g.DB, h, groupSource)
-	return p, wrap(err, "list", "endpoint groups")
+	return groupTable.list(ctx, g.DB, h)
 }
 
 // Create stores a group.
 func (g EndpointGroups) Create(ctx context.Context, n EndpointGroup) error {
-	_, err := g.DB.Exec(ctx, insertGroup, n.ID, n.Name, n.Description, writeExtra(n.Filters))
-	return wrap(err, "create endpoint group", n.ID)
+	return wrap(groupTable.store(ctx, g.DB, n), "create endpoint group", n.ID)
 }
 
 // Update changes a group and returns it; 404 when there is none.
 func (g EndpointGroups) Update(ctx context.Context, id string, change EndpointGroupChange) (EndpointGroup, error) {
-	var out EndpointGroup
-	err := g.DB.Tx(ctx, func(c db.Conn) (err error) {
-		if out, err = endpointGroup(ctx, c, id); err != nil {
-			return err
-		}
+	return groupTable.change(ctx, g.DB, id, func(row *EndpointGroup) {
 		if change.Name != nil {
-			out.Name = *change.Name
+			row.Name = *change.Name
 		}
 		if change.Described {
-			out.Description = change.Description
+			row.Description = change.Description
 		}
 		if change.Filters != nil {
-			out.Filters = change.Filters
+			row.Filters = change.Filters
 		}
-		_, err = c.Exec(ctx, updateGroup, id, out.Name, out.Description, writeExtra(out.Filters))
-		return err
 	})
-	return out, wrap(err, "update endpoint group", id)
 }
 
 // Delete removes a group, and takes it from the projects that have it; 404 when
@@ -88,11 +69,7 @@ func (g EndpointGroups) Delete(ctx context.Context, id string) error {
 		if _, err := c.Exec(ctx, `delete from project_endpoint_group where endpoint_group_id = $1`, id); err != nil {
 			return err
 		}
-		n, err := c.Exec(ctx, `delete from endpoint_group where id = $1`, id)
-		if err == nil && n == 0 {
-			return noGroup(id)
-		}
-		return err
+		return groupTable.remove(ctx, c, id)
 	})
 	return wrap(err, "delete endpoint group", id)
 }
@@ -100,12 +77,12 @@ func (g EndpointGroups) Delete(ctx context.Context, id string) error {
 // Endpoints lists the endpoints of a group; 404 when there is none.
 func (g EndpointGroups) Endpoints(ctx context.Context, id string) ([]Endpoint, error) {
 	var b db.Batch
-	groups, endpoints := db.Add(&b, groupByID(id)), db.Add(&b, allEndpoints)
+	groups, endpoints := db.Add(&b, groupTable.byID(id)), db.Add(&b, allEndpoints)
 	if err := g.DB.Send(ctx, &b); err != nil {
 		return nil, wrap(err, "list the endpoints of endpoint group", id)
 	}
 	if len(groups.All()) == 0 {
-		return nil, noGroup(id)
+		return nil, groupTable.none(id)
 	}
 	f := groups.All()[0].filter()
 	return slices.DeleteFunc(endpoints.All(), func(e Endpoint) bool { return !f.match(e.line()) }), nil
@@ -147,7 +124,7 @@ func (g EndpointGroups) OfProject(ctx context.Context, projectID string) ([]Endp
 // project does not have the group.
 func (g EndpointGroups) Has(ctx context.Context, projectID, id string) error {
 	var b db.Batch
-	project, group, tie := db.Add(&b, resource.ProjectByID(projectID)), db.Add(&b, groupByID(id)), db.Add(&b, groupOf(projectID, id))
+	project, group, tie := db.Add(&b, resource.ProjectByID(projectID)), db.Add(&b, groupTable.byID(id)), db.Add(&b, groupOf(projectID, id))
 	if err := g.DB.Send(ctx, &b); err != nil {
 		return wrap(err, "look for endpoint group", id)
 	}
@@ -155,7 +132,7 @@ func (g EndpointGroups) Has(ctx context.Context, projectID, id string) error {
 	case len(project.All()) == 0:
 		return fault.NoSuch("project", projectID)
 	case len(group.All()) == 0:
-		return noGroup(id)
+		return groupTable.none(id)
 	case len(tie.All()) == 0:
 		return noGroupTie()
 	}
@@ -196,7 +173,7 @@ func (g EndpointGroups) Remove(ctx context.Context, projectID, id string) error 
 func (g EndpointGroups) change(ctx context.Context, projectID, id string, f func(db.Conn) error) error {
 	return g.DB.Tx(ctx, func(c db.Conn) error {
 		var b db.Batch
-		project, group := db.Add(&b, resource.Held(c.Dialect(), projectID)), db.Add(&b, heldGroup(c.Dialect(), id))
+		project, group := db.Add(&b, resource.Held(c.Dialect(), projectID)), db.Add(&b, groupTable.held(c.Dialect(), id))
 		if err := c.Send(ctx, &b); err != nil {
 			return err
 		}
@@ -204,7 +181,7 @@ func (g EndpointGroups) change(ctx context.Context, projectID, id string, f func
 		case len(project.All()) == 0:
 			return fault.NoSuch("project", projectID)
 		case len(group.All()) == 0:
-			return noGroup(id)
+			return groupTable.none(id)
 		}
 		return f(c)
 	})

@@ -7,20 +7,23 @@ import (
 
 const endpointCols = `e.id, e.interface, e.service_id, e.url, e.region_id, e.enabled, e.extra`
 
-const (
-	insertEndpoint = `insert into endpoint (id, interface, service_id, url, region_id, enabled, extra) values ($1, $2, $3, $4, $5, $6, $7)`
-	updateEndpoint = `update endpoint
+var endpointTable = table[Endpoint]{
+	name: "endpoint", kind: "endpoint",
+	insert: `insert into endpoint (id, interface, service_id, url, region_id, enabled, extra) values ($1, $2, $3, $4, $5, $6, $7)`,
+	update: `update endpoint
 set interface = $2, service_id = $3, url = $4, region_id = $5, enabled = $6, extra = $7
-where id = $1`
-)
-
-var endpointSource = hints.Source[Endpoint]{
-	Select: `select ` + endpointCols + ` from endpoint e`,
-	Columns: map[string]hints.Column{
-		"interface": {SQL: "e.interface", Max: 8}, "service_id": {SQL: "e.service_id", Max: 64}, "region_id": {SQL: "e.region_id", Max: 255},
+where id = $1`,
+	values: func(e Endpoint) []any {
+		return []any{e.ID, e.Interface, e.ServiceID, e.URL, e.RegionID, e.Enabled, writeExtra(e.Extra)}
 	},
-	ID:   "e.id",
-	Scan: scanEndpoint,
+	source: hints.Source[Endpoint]{
+		Select: `select ` + endpointCols + ` from endpoint e`,
+		Columns: map[string]hints.Column{
+			"interface": {SQL: "e.interface", Max: 8}, "service_id": {SQL: "e.service_id", Max: 64}, "region_id": {SQL: "e.region_id", Max: 255},
+		},
+		ID:   "e.id",
+		Scan: scanEndpoint,
+	},
 }
 
 func scanEndpoint(r db.Row) (Endpoint, error) {
@@ -31,19 +34,10 @@ func scanEndpoint(r db.Row) (Endpoint, error) {
 	return e, err
 }
 
-// EndpointByID reads one endpoint.
-func EndpointByID(id string) db.Query[Endpoint] {
-	return db.Query[Endpoint]{
-		Text: `select ` + endpointCols + ` from endpoint e where e.id = $1`,
-		Args: []any{id},
-		Scan: scanEndpoint,
-	}
-}
-
 // EndpointsOfService reads the endpoints of a service.
 func EndpointsOfService(serviceID string) db.Query[Endpoint] {
 	return db.Query[Endpoint]{
-		Text: `select ` + endpointCols + ` from endpoint e where e.service_id = $1 order by e.id`,
+		Text: endpointTable.source.Select + ` where e.service_id = $1 order by e.id`,
 		Args: []any{serviceID},
 		Scan: scanEndpoint,
 	}

@@ -2,10 +2,8 @@ package catalog
 
 import (
 	"context"
-	"errors"
 
 	"github.com/keystone-go/keystone-go/internal/db"
-	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/hints"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
@@ -33,60 +31,39 @@ type Policies struct {
 
 // Get returns a policy; 404 when there is none.
 func (p Policies) Get(ctx context.Context, id string) (Policy, error) {
-	return onePolicy(ctx, p.DB, id)
-}
-
-func onePolicy(ctx context.Context, c db.Conn, id string) (Policy, error) {
-	out, err := db.One(ctx, c, PolicyByID(id))
-	if errors.Is(err, db.ErrNoRow) {
-		return Policy{}, fault.NoSuch("policy", id)
-	}
-	return out, wrap(err, "read policy", id)
+	return policyTable.get(ctx, p.DB, id)
 }
 
 // List returns the policies by id; all filters are left over.
 func (p Policies) List(ctx context.Context, h hints.Hints) (hints.Page[Policy], error) {
-	page, err := hints.List(ctx, p.DB, h, policySource)
-	return page, wrap(err, "list", "policies")
+	return policyTable.list(ctx, p.DB, h)
 }
 
 // Create stores a policy.
 func (p Policies) Create(ctx context.Context, n Policy) error {
-	_, err := p.DB.Exec(ctx, insertPolicy, n.ID, n.Type, pyjson.Encode(n.Blob), writeExtra(n.Extra))
-	return wrap(err, "create policy", n.ID)
+	return wrap(policyTable.store(ctx, p.DB, n), "create policy", n.ID)
 }
 
 // Update changes a policy and returns it; 404 when there is none.
 func (p Policies) Update(ctx context.Context, id string, change PolicyChange) (Policy, error) {
-	var out Policy
-	err := p.DB.Tx(ctx, func(c db.Conn) (err error) {
-		if out, err = onePolicy(ctx, c, id); err != nil {
-			return err
-		}
+	return policyTable.change(ctx, p.DB, id, func(row *Policy) {
 		if change.Type != nil {
-			out.Type = *change.Type
+			row.Type = *change.Type
 		}
 		if change.Blob != nil {
-			out.Blob = change.Blob
+			row.Blob = change.Blob
 		}
-		out.Extra = merge(out.Extra, change.Extra)
-		_, err = c.Exec(ctx, updatePolicy, id, out.Type, pyjson.Encode(out.Blob), writeExtra(out.Extra))
-		return err
+		row.Extra = merge(row.Extra, change.Extra)
 	})
-	return out, wrap(err, "update policy", id)
 }
 
 // Delete removes a policy and its ties; 404 when there is none.
 func (p Policies) Delete(ctx context.Context, id string) error {
 	err := p.DB.Tx(ctx, func(c db.Conn) error {
-		n, err := c.Exec(ctx, `delete from policy where id = $1`, id)
-		if err != nil {
+		if err := policyTable.remove(ctx, c, id); err != nil {
 			return err
 		}
-		if n == 0 {
-			return fault.NoSuch("policy", id)
-		}
-		_, err = c.Exec(ctx, `delete from policy_association where policy_id = $1`, id)
+		_, err := c.Exec(ctx, `delete from policy_association where policy_id = $1`, id)
 		return err
 	})
 	return wrap(err, "delete policy", id)

@@ -8,18 +8,19 @@ import (
 
 const policyCols = `p.id, p.type, p.blob, p.extra`
 
-const (
-	insertPolicy = `insert into policy (id, type, blob, extra) values ($1, $2, $3, $4)`
-	updatePolicy = `update policy
+var policyTable = table[Policy]{
+	name: "policy", kind: "policy",
+	insert: `insert into policy (id, type, blob, extra) values ($1, $2, $3, $4)`,
+	update: `update policy
 set type = $2, blob = $3, extra = $4
-where id = $1`
-)
-
-// Python filters policies when it has read them all, letter case and all.
-var policySource = hints.Source[Policy]{
-	Select: `select ` + policyCols + ` from policy p`,
-	ID:     "p.id",
-	Scan:   scanPolicy,
+where id = $1`,
+	values: func(p Policy) []any { return []any{p.ID, p.Type, pyjson.Encode(p.Blob), writeExtra(p.Extra)} },
+	// Python filters policies when it has read them all, letter case and all.
+	source: hints.Source[Policy]{
+		Select: `select ` + policyCols + ` from policy p`,
+		ID:     "p.id",
+		Scan:   scanPolicy,
+	},
 }
 
 func scanPolicy(r db.Row) (Policy, error) {
@@ -38,13 +39,4 @@ func readBlob(text string) any {
 		return text
 	}
 	return v
-}
-
-// PolicyByID reads one policy.
-func PolicyByID(id string) db.Query[Policy] {
-	return db.Query[Policy]{
-		Text: `select ` + policyCols + ` from policy p where p.id = $1`,
-		Args: []any{id},
-		Scan: scanPolicy,
-	}
 }

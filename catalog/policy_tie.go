@@ -32,11 +32,11 @@ func (f PolicyFor) exists(ctx context.Context, c db.Conn, policyID string, hold 
 	var b db.Batch
 	var found []*db.Result[string]
 	var missing []error
-	for _, x := range []struct{ table, kind, id string }{
-		{"policy", "policy", policyID}, {"endpoint", "endpoint", f.EndpointID}, {"service", "service", f.ServiceID}, {"region", "region", f.RegionID},
+	for _, x := range []struct{ kind, id string }{
+		{"policy", policyID}, {"endpoint", f.EndpointID}, {"service", f.ServiceID}, {"region", f.RegionID},
 	} {
 		if x.id != "" {
-			found = append(found, db.Add(&b, db.Query[string]{Text: `select id from ` + x.table + ` where id = $1` + lock, Args: []any{x.id}, Scan: scanText}))
+			found = append(found, db.Add(&b, idsOf(`select id from `+x.kind+` where id = $1`+lock, x.id)))
 			missing = append(missing, fault.NoSuch(x.kind, x.id))
 		}
 	}
@@ -96,7 +96,7 @@ func (p Policies) Tied(ctx context.Context, policyID string, f PolicyFor) error 
 	var w db.Where
 	w.And(`policy_id = ?`, policyID)
 	f.where(&w)
-	_, err := db.One(ctx, p.DB, db.Query[string]{Text: `select id from policy_association` + w.String(), Args: w.Args, Scan: scanText})
+	_, err := db.One(ctx, p.DB, idsOf(`select id from policy_association`+w.String(), w.Args...))
 	if errors.Is(err, db.ErrNoRow) {
 		return fault.New(fault.NotFound, "Could not find policy association.")
 	}
@@ -108,7 +108,7 @@ func (p Policies) Tied(ctx context.Context, policyID string, f PolicyFor) error 
 // such policy.
 func (p Policies) Endpoints(ctx context.Context, policyID string) ([]Endpoint, error) {
 	var b db.Batch
-	policies, endpoints := db.Add(&b, PolicyByID(policyID)), db.Add(&b, endpointsOfPolicy(policyID))
+	policies, endpoints := db.Add(&b, policyTable.byID(policyID)), db.Add(&b, endpointsOfPolicy(policyID))
 	if err := p.DB.Send(ctx, &b); err != nil {
 		return nil, wrap(err, "list the endpoints of policy", policyID)
 	}
@@ -123,7 +123,7 @@ func (p Policies) Endpoints(ctx context.Context, policyID string) ([]Endpoint, e
 // when there is none.
 func (p Policies) ForEndpoint(ctx context.Context, endpointID string) (Policy, error) {
 	var b db.Batch
-	endpoints := db.Add(&b, EndpointByID(endpointID))
+	endpoints := db.Add(&b, endpointTable.byID(endpointID))
 	ties, regions := db.Add(&b, tiesOfEndpoint(endpointID)), db.Add(&b, regionsOfEndpoint(endpointID))
 	if err := p.DB.Send(ctx, &b); err != nil {
 		return Policy{}, wrap(err, "find the policy of endpoint", endpointID)

@@ -38,24 +38,12 @@ type Regions struct {
 
 // Get returns a region; 404 when there is none.
 func (r Regions) Get(ctx context.Context, id string) (Region, error) {
-	return region(ctx, r.DB, id)
-}
-
-func region(ctx context.Context, c db.Conn, id string) (Region, error) {
-	out, err := db.One(ctx, c, RegionByID(id))
-	switch {
-	case errors.Is(err, db.ErrNoRow):
-		return Region{}, fault.NoSuch("region", id)
-	case err != nil:
-		return Region{}, fmt.Errorf("read region %s: %w", id, err)
-	}
-	return out, nil
+	return regionTable.get(ctx, r.DB, id)
 }
 
 // List returns the regions that match, by id.
 func (r Regions) List(ctx context.Context, h hints.Hints) (hints.Page[Region], error) {
-	p, err := hints.List(ctx, r.DB, h, regionSource)
-	return p, wrap(err, "list", "regions")
+	return regionTable.list(ctx, r.DB, h)
 }
 
 // Create stores a region: 409 when its id is taken, 404 when its parent does
@@ -63,7 +51,7 @@ func (r Regions) List(ctx context.Context, h hints.Hints) (hints.Page[Region], e
 func (r Regions) Create(ctx context.Context, n Region) error {
 	duplicate := fault.Duplicate("region", "Duplicate ID, %s.", n.ID)
 	err := r.DB.Tx(ctx, func(c db.Conn) error {
-		if _, err := region(ctx, c, n.ID); err == nil {
+		if _, err := regionTable.get(ctx, c, n.ID); err == nil {
 			return duplicate
 		} else if !fault.Is(err, fault.NotFound) {
 			return err
@@ -71,8 +59,7 @@ func (r Regions) Create(ctx context.Context, n Region) error {
 		if err := hasParent(ctx, c, n.ParentID); err != nil {
 			return err
 		}
-		_, err := c.Exec(ctx, insertRegion, n.ID, n.Description, n.ParentID, writeExtra(n.Extra))
-		return err
+		return regionTable.store(ctx, c, n)
 	})
 	if errors.Is(err, db.ErrDuplicate) {
 		return duplicate
@@ -90,7 +77,7 @@ func (r Regions) Update(ctx context.Context, id string, change RegionChange) (Re
 				return err
 			}
 		}
-		old, err := region(ctx, c, id)
+		old, err := regionTable.get(ctx, c, id)
 		if err != nil {
 			return err
 		}
@@ -98,8 +85,7 @@ func (r Regions) Update(ctx context.Context, id string, change RegionChange) (Re
 		if err := noCircle(ctx, c, out); err != nil {
 			return err
 		}
-		_, err = c.Exec(ctx, updateRegion, id, out.Description, out.ParentID, writeExtra(out.Extra))
-		return err
+		return regionTable.restore(ctx, c, out)
 	})
 	return out, wrap(err, "update region", id)
 }
@@ -128,7 +114,7 @@ func hasParent(ctx context.Context, c db.Conn, id *string) error {
 	if id == nil {
 		return nil
 	}
-	_, err := region(ctx, c, *id)
+	_, err := regionTable.get(ctx, c, *id)
 	return err
 }
 

@@ -6,20 +6,19 @@ import (
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
-const regionCols = `r.id, r.description, r.parent_region_id, r.extra`
-
-const (
-	insertRegion = `insert into region (id, description, parent_region_id, extra) values ($1, $2, $3, $4)`
-	updateRegion = `update region
+var regionTable = table[Region]{
+	name: "region", kind: "region",
+	insert: `insert into region (id, description, parent_region_id, extra) values ($1, $2, $3, $4)`,
+	update: `update region
 set description = $2, parent_region_id = $3, extra = $4
-where id = $1`
-)
-
-var regionSource = hints.Source[Region]{
-	Select:  `select ` + regionCols + ` from region r`,
-	Columns: map[string]hints.Column{"parent_region_id": {SQL: "r.parent_region_id", Max: 255}},
-	ID:      "r.id",
-	Scan:    scanRegion,
+where id = $1`,
+	values: func(r Region) []any { return []any{r.ID, r.Description, r.ParentID, writeExtra(r.Extra)} },
+	source: hints.Source[Region]{
+		Select:  `select r.id, r.description, r.parent_region_id, r.extra from region r`,
+		Columns: map[string]hints.Column{"parent_region_id": {SQL: "r.parent_region_id", Max: 255}},
+		ID:      "r.id",
+		Scan:    scanRegion,
+	},
 }
 
 func scanRegion(r db.Row) (Region, error) {
@@ -47,27 +46,14 @@ func writeExtra(o pyjson.Object) string {
 	return pyjson.Encode(o)
 }
 
-// RegionByID reads one region.
-func RegionByID(id string) db.Query[Region] {
-	return db.Query[Region]{
-		Text: `select ` + regionCols + ` from region r where r.id = $1`,
-		Args: []any{id},
-		Scan: scanRegion,
-	}
-}
-
 // regionsAbove lists a region and its ancestors, each once, circle or not.
 func regionsAbove(id string) db.Query[string] {
-	return db.Query[string]{
-		Text: `with recursive above (id, parent_id) as (
+	return idsOf(`with recursive above (id, parent_id) as (
 	select id, parent_region_id from region where id = $1
 	union
 	select r.id, r.parent_region_id from region r join above a on r.id = a.parent_id
 )
-select id from above`,
-		Args: []any{id},
-		Scan: scanText,
-	}
+select id from above`, id)
 }
 
 // branch is a region of a tree, and how many endpoints it has.

@@ -35,21 +35,12 @@ type Services struct {
 
 // Get returns a service; 404 when there is none.
 func (s Services) Get(ctx context.Context, id string) (Service, error) {
-	return service(ctx, s.DB, id)
-}
-
-func service(ctx context.Context, c db.Conn, id string) (Service, error) {
-	out, err := db.One(ctx, c, ServiceByID(id))
-	if errors.Is(err, db.ErrNoRow) {
-		return Service{}, fault.NoSuch("service", id)
-	}
-	return out, wrap(err, "read service", id)
+	return serviceTable.get(ctx, s.DB, id)
 }
 
 // List returns the services that match, by id.
 func (s Services) List(ctx context.Context, h hints.Hints) (hints.Page[Service], error) {
-	p, err := hints.List(ctx, s.DB, h, serviceSource)
-	return p, wrap(err, "list", "services")
+	return serviceTable.list(ctx, s.DB, h)
 }
 
 // Create stores a service.
@@ -59,7 +50,7 @@ func (s Services) Create(ctx context.Context, n Service) error {
 
 // CreateService stores a service in a transaction of the caller's.
 func CreateService(ctx context.Context, c db.Conn, n Service) error {
-	_, err := c.Exec(ctx, insertService, n.ID, n.Type, n.Enabled, writeExtra(n.Extra))
+	err := serviceTable.store(ctx, c, n)
 	if errors.Is(err, db.ErrDuplicate) {
 		return fault.Duplicate("service", "Duplicate ID, %s.", n.ID)
 	}
@@ -68,22 +59,15 @@ func CreateService(ctx context.Context, c db.Conn, n Service) error {
 
 // Update changes a service and returns it; 404 when there is none.
 func (s Services) Update(ctx context.Context, id string, change ServiceChange) (Service, error) {
-	var out Service
-	err := s.DB.Tx(ctx, func(c db.Conn) (err error) {
-		if out, err = service(ctx, c, id); err != nil {
-			return err
-		}
+	return serviceTable.change(ctx, s.DB, id, func(row *Service) {
 		if change.Type != nil {
-			out.Type = change.Type
+			row.Type = change.Type
 		}
 		if change.Enabled != nil {
-			out.Enabled = *change.Enabled
+			row.Enabled = *change.Enabled
 		}
-		out.Extra = merge(out.Extra, change.Extra)
-		_, err = c.Exec(ctx, updateService, id, out.Type, out.Enabled, writeExtra(out.Extra))
-		return err
+		row.Extra = merge(row.Extra, change.Extra)
 	})
-	return out, wrap(err, "update service", id)
 }
 
 // Delete removes a service with its endpoints and the ties of both to projects
@@ -91,9 +75,11 @@ func (s Services) Update(ctx context.Context, id string, change ServiceChange) (
 func (s Services) Delete(ctx context.Context, id string) error {
 	err := again(ctx, s.DB, func(c db.Conn) error {
 		// Whoever ties something to the service or its endpoints now waits.
-		lock := db.ForUpdate(c.Dialect())
-		for _, text := range []string{`select id from service where id = $1`, `select id from endpoint where service_id = $1 order by id`} {
-			if _, err := db.All(ctx, c, db.Query[string]{Text: text + lock, Args: []any{id}, Scan: scanText}); err != nil {
+		for _, q := range []db.Query[string]{
+			serviceTable.held(c.Dialect(), id),
+			idsOf(`select id from endpoint where service_id = $1 order by id`+db.ForUpdate(c.Dialect()), id),
+		} {
+			if _, err := db.All(ctx, c, q); err != nil {
 				return err
 			}
 		}
@@ -104,11 +90,7 @@ func (s Services) Delete(ctx context.Context, id string) error {
 		if err := c.Send(ctx, &b); err != nil {
 			return err
 		}
-		n, err := c.Exec(ctx, `delete from service where id = $1`, id)
-		if err == nil && n == 0 {
-			return fault.NoSuch("service", id)
-		}
-		return err
+		return serviceTable.remove(ctx, c, id)
 	})
 	return wrap(err, "delete service", id)
 }

@@ -1,0 +1,83 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/hints"
+)
+
+// table is how the rows of a kind are read, listed, stored and changed.
+type table[T any] struct {
+	name string
+	kind string // what messages call a row
+	// insert and update take the values, of which the first is the id.
+	insert, update string
+	values         func(T) []any
+	source         hints.Source[T]
+}
+
+func (t table[T]) byID(id string) db.Query[T] {
+	return db.Query[T]{Text: t.source.Select + ` where ` + t.source.ID + ` = $1`, Args: []any{id}, Scan: t.source.Scan}
+}
+
+// held reads a row's id, and keeps the row until the transaction is over.
+func (t table[T]) held(d db.Dialect, id string) db.Query[string] {
+	return idsOf(`select id from `+t.name+` where id = $1`+db.ForUpdate(d), id)
+}
+
+// get reads a row; 404 when there is none.
+func (t table[T]) get(ctx context.Context, c db.Conn, id string) (T, error) {
+	out, err := db.One(ctx, c, t.byID(id))
+	if errors.Is(err, db.ErrNoRow) {
+		return out, t.none(id)
+	}
+	return out, wrap(err, "read "+t.kind, id)
+}
+
+func (t table[T]) none(id string) error { return fault.NoSuch(t.kind, id) }
+
+// list reads the rows that match, by id.
+func (t table[T]) list(ctx context.Context, c db.Conn, h hints.Hints) (hints.Page[T], error) {
+	p, err := hints.List(ctx, c, h, t.source)
+	return p, wrap(err, "list rows of", t.name)
+}
+
+func (t table[T]) store(ctx context.Context, c db.Conn, row T) error {
+	_, err := c.Exec(ctx, t.insert, t.values(row)...)
+	return err
+}
+
+func (t table[T]) restore(ctx context.Context, c db.Conn, row T) error {
+	_, err := c.Exec(ctx, t.update, t.values(row)...)
+	return err
+}
+
+// change reads a row, has it changed and stores it; 404 when there is none.
+func (t table[T]) change(ctx context.Context, d db.DB, id string, f func(*T)) (T, error) {
+	var row T
+	err := d.Tx(ctx, func(c db.Conn) (err error) {
+		if row, err = t.get(ctx, c, id); err != nil {
+			return err
+		}
+		f(&row)
+		return t.restore(ctx, c, row)
+	})
+	return row, wrap(err, "update "+t.kind, id)
+}
+
+// remove deletes a row and nothing else; 404 when there is none.
+func (t table[T]) remove(ctx context.Context, c db.Conn, id string) error {
+	n, err := c.Exec(ctx, `delete from `+t.name+` where id = $1`, id)
+	if err == nil && n == 0 {
+		return t.none(id)
+	}
+	return err
+}
+
+// idsOf reads a column of identifiers.
+func idsOf(text string, args ...any) db.Query[string] {
+	return db.Query[string]{Text: text, Args: args, Scan: scanText}
+}
