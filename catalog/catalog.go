@@ -87,12 +87,6 @@ func scanTie(r db.Row) (tie, error) {
 	return t, err
 }
 
-func scanText(r db.Row) (string, error) {
-	var s string
-	err := r.Scan(&s)
-	return s, err
-}
-
 // Read queues the reads of a catalog; projectID is empty for domain and system
 // scope, which no filter concerns.
 func Read(b *db.Batch, projectID string) Reads {

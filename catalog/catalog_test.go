@@ -202,7 +202,7 @@ func TestWrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]catalog.Service{{ID: "s4", Type: new("object"), Enabled: true, Extra: pyjson.Object{}}}, services); diff != "" {
+		if diff := cmp.Diff([]catalog.Service{{ID: "s4", Type: new("object"), Enabled: true}}, services); diff != "" {
 			t.Errorf("services: want -, got +\n%s", diff)
 		}
 		if err := catalog.SetEndpointURL(t.Context(), d, "e2", "https://new"); err != nil {
@@ -213,7 +213,7 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		one := "RegionOne"
-		want := catalog.Endpoint{ID: "e2", Interface: "internal", ServiceID: "s1", URL: "https://new", RegionID: &one, Extra: pyjson.Object{}}
+		want := catalog.Endpoint{ID: "e2", Interface: "internal", ServiceID: "s1", URL: "https://new", RegionID: &one}
 		if len(list) != 3 || !cmp.Equal(list[1], want) || list[0].URL != "https://one" {
 			t.Errorf("endpoints: %+v", list)
 		}

@@ -59,18 +59,18 @@ func (e Endpoints) Create(ctx context.Context, n Endpoint, makeRegion bool) erro
 		}
 		return endpointTable.store(ctx, c, n)
 	})
-	return wrap(err, "create endpoint", n.ID)
+	return fault.Wrap(err, "create endpoint", n.ID)
 }
 
 // CreateEndpoint stores an endpoint in a transaction of the caller's.
 func CreateEndpoint(ctx context.Context, c db.Conn, n Endpoint) error {
-	return wrap(endpointTable.store(ctx, c, n), "create endpoint", n.ID)
+	return fault.Wrap(endpointTable.store(ctx, c, n), "create endpoint", n.ID)
 }
 
 // SetEndpointURL changes where an endpoint points to.
 func SetEndpointURL(ctx context.Context, c db.Conn, id, url string) error {
 	_, err := c.Exec(ctx, `update endpoint set url = $1 where id = $2`, url, id)
-	return wrap(err, "update endpoint", id)
+	return fault.Wrap(err, "update endpoint", id)
 }
 
 // Update changes an endpoint and returns it: 404 when there is none, 400 when
@@ -88,7 +88,7 @@ func (e Endpoints) Update(ctx context.Context, id string, change EndpointChange)
 		out = change.apply(out)
 		return endpointTable.restore(ctx, c, out)
 	})
-	return out, wrap(err, "update endpoint", id)
+	return out, fault.Wrap(err, "update endpoint", id)
 }
 
 func (c EndpointChange) apply(e Endpoint) Endpoint {
@@ -106,7 +106,7 @@ func (c EndpointChange) apply(e Endpoint) Endpoint {
 	if c.Enabled != nil {
 		e.Enabled = *c.Enabled
 	}
-	e.Extra = merge(e.Extra, c.Extra)
+	e.Extra = e.Extra.Merge(c.Extra)
 	return e
 }
 
@@ -161,5 +161,5 @@ func (e Endpoints) Delete(ctx context.Context, id string) error {
 		b.Exec(`delete from policy_association where endpoint_id = $1`, id)
 		return c.Send(ctx, &b)
 	})
-	return wrap(err, "delete endpoint", id)
+	return fault.Wrap(err, "delete endpoint", id)
 }

@@ -20,7 +20,7 @@ func (f EndpointFilter) Endpoints(ctx context.Context, projectID string) ([]Endp
 	project, endpoints := db.Add(&b, resource.ProjectByID(projectID)), db.Add(&b, allEndpoints)
 	ties := db.Add(&b, tiesOf(projectID))
 	if err := f.DB.Send(ctx, &b); err != nil {
-		return nil, wrap(err, "list the endpoints of project", projectID)
+		return nil, fault.Wrap(err, "list the endpoints of project", projectID)
 	}
 	if len(project.All()) == 0 {
 		return nil, fault.NoSuch("project", projectID)
@@ -38,7 +38,7 @@ func (f EndpointFilter) Projects(ctx context.Context, endpointID string) ([]reso
 	endpoints := db.Add(&b, endpointTable.byID(endpointID))
 	found := resource.RecordsIn(&b, "", `select f.project_id from project_endpoint f where f.endpoint_id = $1`, endpointID)
 	if err := f.DB.Send(ctx, &b); err != nil {
-		return nil, wrap(err, "list the projects of endpoint", endpointID)
+		return nil, fault.Wrap(err, "list the projects of endpoint", endpointID)
 	}
 	if len(endpoints.All()) == 0 {
 		return nil, fault.NoSuch("endpoint", endpointID)
@@ -53,7 +53,7 @@ func (f EndpointFilter) Has(ctx context.Context, projectID, endpointID string) e
 	endpoint, project := db.Add(&b, endpointTable.byID(endpointID)), db.Add(&b, resource.ProjectByID(projectID))
 	tie := db.Add(&b, idsOf(`select endpoint_id from project_endpoint where endpoint_id = $1 and project_id = $2`, endpointID, projectID))
 	if err := f.DB.Send(ctx, &b); err != nil {
-		return wrap(err, "look for endpoint", endpointID)
+		return fault.Wrap(err, "look for endpoint", endpointID)
 	}
 	switch {
 	case len(endpoint.All()) == 0:
@@ -91,7 +91,7 @@ func (f EndpointFilter) Add(ctx context.Context, projectID, endpointID string) e
 	if errors.Is(err, db.ErrDuplicate) {
 		return fault.Duplicate("project_endpoint", "Duplicate entry")
 	}
-	return wrap(err, "add endpoint", endpointID)
+	return fault.Wrap(err, "add endpoint", endpointID)
 }
 
 // Remove unties an endpoint from a project; 404 when they are not tied.
@@ -100,5 +100,5 @@ func (f EndpointFilter) Remove(ctx context.Context, projectID, endpointID string
 	if err == nil && n == 0 {
 		return notIn(endpointID, projectID)
 	}
-	return wrap(err, "remove endpoint", endpointID)
+	return fault.Wrap(err, "remove endpoint", endpointID)
 }

@@ -44,7 +44,7 @@ func (g EndpointGroups) List(ctx context.Context, h hints.Hints) (hints.Page[End
 
 // Create stores a group.
 func (g EndpointGroups) Create(ctx context.Context, n EndpointGroup) error {
-	return wrap(groupTable.store(ctx, g.DB, n), "create endpoint group", n.ID)
+	return fault.Wrap(groupTable.store(ctx, g.DB, n), "create endpoint group", n.ID)
 }
 
 // Update changes a group and returns it; 404 when there is none.
@@ -71,7 +71,7 @@ func (g EndpointGroups) Delete(ctx context.Context, id string) error {
 		}
 		return groupTable.remove(ctx, c, id)
 	})
-	return wrap(err, "delete endpoint group", id)
+	return fault.Wrap(err, "delete endpoint group", id)
 }
 
 // Endpoints lists the endpoints of a group; 404 when there is none.
@@ -79,7 +79,7 @@ func (g EndpointGroups) Endpoints(ctx context.Context, id string) ([]Endpoint, e
 	var b db.Batch
 	groups, endpoints := db.Add(&b, groupTable.byID(id)), db.Add(&b, allEndpoints)
 	if err := g.DB.Send(ctx, &b); err != nil {
-		return nil, wrap(err, "list the endpoints of endpoint group", id)
+		return nil, fault.Wrap(err, "list the endpoints of endpoint group", id)
 	}
 	if len(groups.All()) == 0 {
 		return nil, groupTable.none(id)
@@ -101,7 +101,7 @@ func (g EndpointGroups) Projects(ctx context.Context, id string) ([]resource.Rec
 	var b db.Batch
 	found := resource.RecordsIn(&b, "", `select f.project_id from project_endpoint_group f where f.endpoint_group_id = $1`, id)
 	if err := g.DB.Send(ctx, &b); err != nil {
-		return nil, wrap(err, "list the projects of endpoint group", id)
+		return nil, fault.Wrap(err, "list the projects of endpoint group", id)
 	}
 	return found.All(), nil
 }
@@ -112,7 +112,7 @@ func (g EndpointGroups) OfProject(ctx context.Context, projectID string) ([]Endp
 	var b db.Batch
 	project, groups := db.Add(&b, resource.ProjectByID(projectID)), db.Add(&b, groupsOfProject(projectID))
 	if err := g.DB.Send(ctx, &b); err != nil {
-		return nil, wrap(err, "list the endpoint groups of project", projectID)
+		return nil, fault.Wrap(err, "list the endpoint groups of project", projectID)
 	}
 	if len(project.All()) == 0 {
 		return nil, fault.NoSuch("project", projectID)
@@ -126,7 +126,7 @@ func (g EndpointGroups) Has(ctx context.Context, projectID, id string) error {
 	var b db.Batch
 	project, group, tie := db.Add(&b, resource.ProjectByID(projectID)), db.Add(&b, groupTable.byID(id)), db.Add(&b, groupOf(projectID, id))
 	if err := g.DB.Send(ctx, &b); err != nil {
-		return wrap(err, "look for endpoint group", id)
+		return fault.Wrap(err, "look for endpoint group", id)
 	}
 	switch {
 	case len(project.All()) == 0:
@@ -153,7 +153,7 @@ func (g EndpointGroups) Add(ctx context.Context, projectID, id string) error {
 	if errors.Is(err, db.ErrDuplicate) {
 		return fault.Duplicate("project_endpoint_group", "Duplicate entry")
 	}
-	return wrap(err, "add endpoint group", id)
+	return fault.Wrap(err, "add endpoint group", id)
 }
 
 // Remove takes a group from a project; 404 when either does not exist, or the
@@ -166,7 +166,7 @@ func (g EndpointGroups) Remove(ctx context.Context, projectID, id string) error 
 		}
 		return err
 	})
-	return wrap(err, "remove endpoint group", id)
+	return fault.Wrap(err, "remove endpoint group", id)
 }
 
 // change runs f while both the project and the group stay.

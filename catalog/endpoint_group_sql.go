@@ -3,6 +3,7 @@ package catalog
 import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
 var groupTable = table[EndpointGroup]{
@@ -11,7 +12,7 @@ var groupTable = table[EndpointGroup]{
 	update: `update endpoint_group
 set name = $2, description = $3, filters = $4
 where id = $1`,
-	values: func(g EndpointGroup) []any { return []any{g.ID, g.Name, g.Description, writeExtra(g.Filters)} },
+	values: func(g EndpointGroup) []any { return []any{g.ID, g.Name, g.Description, pyjson.WriteExtra(g.Filters)} },
 	source: hints.Source[EndpointGroup]{
 		Select:  `select g.id, g.name, g.description, g.filters from endpoint_group g`,
 		Columns: map[string]hints.Column{"name": {SQL: "g.name", Max: 255}},
@@ -24,7 +25,7 @@ func scanGroup(r db.Row) (EndpointGroup, error) {
 	var g EndpointGroup
 	var filters string
 	err := r.Scan(&g.ID, &g.Name, &g.Description, &filters)
-	g.Filters = readExtra(filters)
+	g.Filters = pyjson.ReadExtra(filters)
 	return g, err
 }
 

@@ -3,6 +3,7 @@ package catalog
 import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
 const endpointCols = `e.id, e.interface, e.service_id, e.url, e.region_id, e.enabled, e.extra`
@@ -14,7 +15,7 @@ var endpointTable = table[Endpoint]{
 set interface = $2, service_id = $3, url = $4, region_id = $5, enabled = $6, extra = $7
 where id = $1`,
 	values: func(e Endpoint) []any {
-		return []any{e.ID, e.Interface, e.ServiceID, e.URL, e.RegionID, e.Enabled, writeExtra(e.Extra)}
+		return []any{e.ID, e.Interface, e.ServiceID, e.URL, e.RegionID, e.Enabled, pyjson.WriteExtra(e.Extra)}
 	},
 	source: hints.Source[Endpoint]{
 		Select: `select ` + endpointCols + ` from endpoint e`,
@@ -30,7 +31,7 @@ func scanEndpoint(r db.Row) (Endpoint, error) {
 	var e Endpoint
 	var extra *string
 	err := r.Scan(&e.ID, &e.Interface, &e.ServiceID, &e.URL, &e.RegionID, &e.Enabled, &extra)
-	e.Extra = readExtra(deref(extra))
+	e.Extra = pyjson.ReadExtra(deref(extra))
 	return e, err
 }
 

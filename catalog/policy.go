@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/hints"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
@@ -41,7 +42,7 @@ func (p Policies) List(ctx context.Context, h hints.Hints) (hints.Page[Policy], 
 
 // Create stores a policy.
 func (p Policies) Create(ctx context.Context, n Policy) error {
-	return wrap(policyTable.store(ctx, p.DB, n), "create policy", n.ID)
+	return fault.Wrap(policyTable.store(ctx, p.DB, n), "create policy", n.ID)
 }
 
 // Update changes a policy and returns it; 404 when there is none.
@@ -53,7 +54,7 @@ func (p Policies) Update(ctx context.Context, id string, change PolicyChange) (P
 		if change.Blob != nil {
 			row.Blob = change.Blob
 		}
-		row.Extra = merge(row.Extra, change.Extra)
+		row.Extra = row.Extra.Merge(change.Extra)
 	})
 }
 
@@ -66,5 +67,5 @@ func (p Policies) Delete(ctx context.Context, id string) error {
 		_, err := c.Exec(ctx, `delete from policy_association where policy_id = $1`, id)
 		return err
 	})
-	return wrap(err, "delete policy", id)
+	return fault.Wrap(err, "delete policy", id)
 }

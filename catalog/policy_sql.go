@@ -14,7 +14,7 @@ var policyTable = table[Policy]{
 	update: `update policy
 set type = $2, blob = $3, extra = $4
 where id = $1`,
-	values: func(p Policy) []any { return []any{p.ID, p.Type, pyjson.Encode(p.Blob), writeExtra(p.Extra)} },
+	values: func(p Policy) []any { return []any{p.ID, p.Type, pyjson.Encode(p.Blob), pyjson.WriteExtra(p.Extra)} },
 	// Python filters policies when it has read them all, letter case and all.
 	source: hints.Source[Policy]{
 		Select: `select ` + policyCols + ` from policy p`,
@@ -28,7 +28,7 @@ func scanPolicy(r db.Row) (Policy, error) {
 	var blob string
 	var extra *string
 	err := r.Scan(&p.ID, &p.Type, &blob, &extra)
-	p.Blob, p.Extra = readBlob(blob), readExtra(deref(extra))
+	p.Blob, p.Extra = readBlob(blob), pyjson.ReadExtra(deref(extra))
 	return p, err
 }
 

@@ -68,7 +68,7 @@ func (p Policies) Tie(ctx context.Context, policyID string, f PolicyFor) error {
 		_, err = c.Exec(ctx, insertTie, f.key(), policyID, null(f.EndpointID), null(f.ServiceID), null(f.RegionID))
 		return err
 	})
-	return wrap(err, "tie policy", policyID)
+	return fault.Wrap(err, "tie policy", policyID)
 }
 
 // Untie ends what Tie made, if it did; 404 when the policy or what it is for
@@ -84,14 +84,14 @@ func (p Policies) Untie(ctx context.Context, policyID string, f PolicyFor) error
 		_, err := c.Exec(ctx, `delete from policy_association`+w.String(), w.Args...)
 		return err
 	})
-	return wrap(err, "untie policy", policyID)
+	return fault.Wrap(err, "untie policy", policyID)
 }
 
 // Tied answers 404 when the policy is not the one for f itself, or when either
 // does not exist.
 func (p Policies) Tied(ctx context.Context, policyID string, f PolicyFor) error {
 	if err := f.exists(ctx, p.DB, policyID, false); err != nil {
-		return wrap(err, "look for policy", policyID)
+		return fault.Wrap(err, "look for policy", policyID)
 	}
 	var w db.Where
 	w.And(`policy_id = ?`, policyID)
@@ -100,7 +100,7 @@ func (p Policies) Tied(ctx context.Context, policyID string, f PolicyFor) error 
 	if errors.Is(err, db.ErrNoRow) {
 		return fault.New(fault.NotFound, "Could not find policy association.")
 	}
-	return wrap(err, "look for policy", policyID)
+	return fault.Wrap(err, "look for policy", policyID)
 }
 
 // Endpoints lists those that a policy is for, through each of its ties, so that
@@ -110,7 +110,7 @@ func (p Policies) Endpoints(ctx context.Context, policyID string) ([]Endpoint, e
 	var b db.Batch
 	policies, endpoints := db.Add(&b, policyTable.byID(policyID)), db.Add(&b, endpointsOfPolicy(policyID))
 	if err := p.DB.Send(ctx, &b); err != nil {
-		return nil, wrap(err, "list the endpoints of policy", policyID)
+		return nil, fault.Wrap(err, "list the endpoints of policy", policyID)
 	}
 	if len(policies.All()) == 0 {
 		return nil, fault.NoSuch("policy", policyID)
@@ -126,7 +126,7 @@ func (p Policies) ForEndpoint(ctx context.Context, endpointID string) (Policy, e
 	endpoints := db.Add(&b, endpointTable.byID(endpointID))
 	ties, regions := db.Add(&b, tiesOfEndpoint(endpointID)), db.Add(&b, regionsOfEndpoint(endpointID))
 	if err := p.DB.Send(ctx, &b); err != nil {
-		return Policy{}, wrap(err, "find the policy of endpoint", endpointID)
+		return Policy{}, fault.Wrap(err, "find the policy of endpoint", endpointID)
 	}
 	if len(endpoints.All()) == 0 {
 		return Policy{}, fault.NoSuch("endpoint", endpointID)

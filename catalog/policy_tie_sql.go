@@ -1,6 +1,9 @@
 package catalog
 
-import "github.com/keystone-go/keystone-go/internal/db"
+import (
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
+)
 
 const insertTie = `insert into policy_association (id, policy_id, endpoint_id, service_id, region_id) values ($1, $2, $3, $4, $5)`
 
@@ -63,7 +66,7 @@ order by a.id`,
 			var blob string
 			err = r.Scan(&endpoint, &service, &region, &t.ID, &t.Type, &blob, &extra)
 			t.PolicyFor = PolicyFor{EndpointID: deref(endpoint), ServiceID: deref(service), RegionID: deref(region)}
-			t.Blob, t.Extra = readBlob(blob), readExtra(deref(extra))
+			t.Blob, t.Extra = readBlob(blob), pyjson.ReadExtra(deref(extra))
 			return t, err
 		},
 	}

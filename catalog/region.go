@@ -64,7 +64,7 @@ func (r Regions) Create(ctx context.Context, n Region) error {
 	if errors.Is(err, db.ErrDuplicate) {
 		return duplicate
 	}
-	return wrap(err, "create region", n.ID)
+	return fault.Wrap(err, "create region", n.ID)
 }
 
 // Update changes a region and returns it: 404 when it or its new parent does
@@ -87,7 +87,7 @@ func (r Regions) Update(ctx context.Context, id string, change RegionChange) (Re
 		}
 		return regionTable.restore(ctx, c, out)
 	})
-	return out, wrap(err, "update region", id)
+	return out, fault.Wrap(err, "update region", id)
 }
 
 func (c RegionChange) apply(r Region) Region {
@@ -97,17 +97,8 @@ func (c RegionChange) apply(r Region) Region {
 	if c.Parent {
 		r.ParentID = c.ParentID
 	}
-	r.Extra = merge(r.Extra, c.Extra)
+	r.Extra = r.Extra.Merge(c.Extra)
 	return r
-}
-
-// merge adds members to a copy of what is there.
-func merge(there, more pyjson.Object) pyjson.Object {
-	out := slices.Clone(there)
-	for _, m := range more {
-		out = out.Set(m.Key, m.Value)
-	}
-	return out
 }
 
 func hasParent(ctx context.Context, c db.Conn, id *string) error {
@@ -162,13 +153,5 @@ func (r Regions) Delete(ctx context.Context, id string) error {
 		// An endpoint came in between.
 		return used
 	}
-	return wrap(err, "delete region", id)
-}
-
-// wrap says what was attempted, unless the error is meant for the client.
-func wrap(err error, what, id string) error {
-	if _, ok := errors.AsType[*fault.Error](err); err == nil || ok {
-		return err
-	}
-	return fmt.Errorf("%s %s: %w", what, id, err)
+	return fault.Wrap(err, "delete region", id)
 }

@@ -12,7 +12,7 @@ var regionTable = table[Region]{
 	update: `update region
 set description = $2, parent_region_id = $3, extra = $4
 where id = $1`,
-	values: func(r Region) []any { return []any{r.ID, r.Description, r.ParentID, writeExtra(r.Extra)} },
+	values: func(r Region) []any { return []any{r.ID, r.Description, r.ParentID, pyjson.WriteExtra(r.Extra)} },
 	source: hints.Source[Region]{
 		Select:  `select r.id, r.description, r.parent_region_id, r.extra from region r`,
 		Columns: map[string]hints.Column{"parent_region_id": {SQL: "r.parent_region_id", Max: 255}},
@@ -25,25 +25,8 @@ func scanRegion(r db.Row) (Region, error) {
 	var out Region
 	var extra *string
 	err := r.Scan(&out.ID, &out.Description, &out.ParentID, &extra)
-	out.Extra = readExtra(deref(extra))
+	out.Extra = pyjson.ReadExtra(deref(extra))
 	return out, err
-}
-
-// readExtra reads an `extra` column. Python Keystone writes an object or
-// nothing; what is neither has no members that could be shown.
-func readExtra(text string) pyjson.Object {
-	o, err := pyjson.DecodeObject([]byte(text))
-	if err != nil {
-		return nil
-	}
-	return o
-}
-
-func writeExtra(o pyjson.Object) string {
-	if o == nil {
-		return "{}"
-	}
-	return pyjson.Encode(o)
 }
 
 // regionsAbove lists a region and its ancestors, each once, circle or not.

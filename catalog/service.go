@@ -45,7 +45,7 @@ func (s Services) List(ctx context.Context, h hints.Hints) (hints.Page[Service],
 
 // Create stores a service.
 func (s Services) Create(ctx context.Context, n Service) error {
-	return wrap(CreateService(ctx, s.DB, n), "create service", n.ID)
+	return fault.Wrap(CreateService(ctx, s.DB, n), "create service", n.ID)
 }
 
 // CreateService stores a service in a transaction of the caller's.
@@ -66,7 +66,7 @@ func (s Services) Update(ctx context.Context, id string, change ServiceChange) (
 		if change.Enabled != nil {
 			row.Enabled = *change.Enabled
 		}
-		row.Extra = merge(row.Extra, change.Extra)
+		row.Extra = row.Extra.Merge(change.Extra)
 	})
 }
 
@@ -92,5 +92,5 @@ func (s Services) Delete(ctx context.Context, id string) error {
 		}
 		return serviceTable.remove(ctx, c, id)
 	})
-	return wrap(err, "delete service", id)
+	return fault.Wrap(err, "delete service", id)
 }

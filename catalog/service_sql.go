@@ -3,6 +3,7 @@ package catalog
 import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
 var serviceTable = table[Service]{
@@ -11,7 +12,7 @@ var serviceTable = table[Service]{
 	update: `update service
 set type = $2, enabled = $3, extra = $4
 where id = $1`,
-	values: func(s Service) []any { return []any{s.ID, s.Type, s.Enabled, writeExtra(s.Extra)} },
+	values: func(s Service) []any { return []any{s.ID, s.Type, s.Enabled, pyjson.WriteExtra(s.Extra)} },
 	// The name lies in extra, so that it is no column that could be asked.
 	source: hints.Source[Service]{
 		Select:  `select s.id, s.type, s.enabled, s.extra from service s`,
@@ -25,7 +26,7 @@ func scanService(r db.Row) (Service, error) {
 	var s Service
 	var extra *string
 	err := r.Scan(&s.ID, &s.Type, &s.Enabled, &extra)
-	s.Extra = readExtra(deref(extra))
+	s.Extra = pyjson.ReadExtra(deref(extra))
 	return s, err
 }
 

@@ -34,7 +34,7 @@ func (t table[T]) get(ctx context.Context, c db.Conn, id string) (T, error) {
 	if errors.Is(err, db.ErrNoRow) {
 		return out, t.none(id)
 	}
-	return out, wrap(err, "read "+t.kind, id)
+	return out, fault.Wrap(err, "read "+t.kind, id)
 }
 
 func (t table[T]) none(id string) error { return fault.NoSuch(t.kind, id) }
@@ -42,7 +42,7 @@ func (t table[T]) none(id string) error { return fault.NoSuch(t.kind, id) }
 // list reads the rows that match, by id.
 func (t table[T]) list(ctx context.Context, c db.Conn, h hints.Hints) (hints.Page[T], error) {
 	p, err := hints.List(ctx, c, h, t.source)
-	return p, wrap(err, "list rows of", t.name)
+	return p, fault.Wrap(err, "list rows of", t.name)
 }
 
 func (t table[T]) store(ctx context.Context, c db.Conn, row T) error {
@@ -65,7 +65,7 @@ func (t table[T]) change(ctx context.Context, d db.DB, id string, f func(*T)) (T
 		f(&row)
 		return t.restore(ctx, c, row)
 	})
-	return row, wrap(err, "update "+t.kind, id)
+	return row, fault.Wrap(err, "update "+t.kind, id)
 }
 
 // remove deletes a row and nothing else; 404 when there is none.
@@ -79,5 +79,5 @@ func (t table[T]) remove(ctx context.Context, c db.Conn, id string) error {
 
 // idsOf reads a column of identifiers.
 func idsOf(text string, args ...any) db.Query[string] {
-	return db.Query[string]{Text: text, Args: args, Scan: scanText}
+	return db.Query[string]{Text: text, Args: args, Scan: db.ScanText}
 }
