@@ -25,7 +25,7 @@ func costs(d db.DB) []cost {
 		}},
 		{"region", "1 1 0", 0, func(ctx context.Context) error { return second(regions.Get(ctx, "new")) }},
 		{"region", "6 6 1", 0, func(ctx context.Context) error {
-			return second(regions.Update(ctx, "new", catalog.RegionChange{Parent: true, ParentID: ptr("RegionOne"), Extra: more}))
+			return second(regions.Update(ctx, "new", catalog.RegionChange{ParentID: new(ptr("RegionOne")), Extra: more}))
 		}},
 		{"service", "1 1 1", 0, func(ctx context.Context) error {
 			return services.Create(ctx, catalog.Service{ID: "new", Type: new("x")})

@@ -21,9 +21,7 @@ type Endpoint struct {
 // EndpointChange is what an update sets; a nil field stays as it is.
 type EndpointChange struct {
 	Interface, ServiceID, URL *string
-	// Region is set to change the region; RegionID nil then takes it away.
-	Region   bool
-	RegionID *string
+	RegionID                  **string // set to nil: none
 	// MakeRegion creates the region where there is none.
 	MakeRegion bool
 	Enabled    *bool
@@ -79,35 +77,27 @@ func SetEndpointURL(ctx context.Context, c db.Conn, id, url string) error {
 func (e Endpoints) Update(ctx context.Context, id string, change EndpointChange) (Endpoint, error) {
 	var out Endpoint
 	err := again(ctx, e.DB, func(c db.Conn) (err error) {
-		if err := refer(ctx, c, change.RegionID, change.ServiceID, change.MakeRegion); err != nil {
+		var region *string
+		set(&region, change.RegionID)
+		if err := refer(ctx, c, region, change.ServiceID, change.MakeRegion); err != nil {
 			return err
 		}
-		if out, err = endpointTable.get(ctx, c, id); err != nil {
-			return err
-		}
-		out = change.apply(out)
-		return endpointTable.restore(ctx, c, out)
+		out, err = endpointTable.rewrite(ctx, c, id, func(row *Endpoint) error {
+			change.apply(row)
+			return nil
+		})
+		return err
 	})
 	return out, fault.Wrap(err, "update endpoint", id)
 }
 
-func (c EndpointChange) apply(e Endpoint) Endpoint {
-	for _, f := range []struct {
-		to   *string
-		from *string
-	}{{&e.Interface, c.Interface}, {&e.ServiceID, c.ServiceID}, {&e.URL, c.URL}} {
-		if f.from != nil {
-			*f.to = *f.from
-		}
-	}
-	if c.Region {
-		e.RegionID = c.RegionID
-	}
-	if c.Enabled != nil {
-		e.Enabled = *c.Enabled
-	}
+func (c EndpointChange) apply(e *Endpoint) {
+	set(&e.Interface, c.Interface)
+	set(&e.ServiceID, c.ServiceID)
+	set(&e.URL, c.URL)
+	set(&e.RegionID, c.RegionID)
+	set(&e.Enabled, c.Enabled)
 	e.Extra = e.Extra.Merge(c.Extra)
-	return e
 }
 
 // again runs f in a transaction, and anew where what it saw has changed in

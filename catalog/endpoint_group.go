@@ -21,11 +21,8 @@ type EndpointGroup struct {
 
 // EndpointGroupChange is what an update sets; a nil field stays as it is.
 type EndpointGroupChange struct {
-	Name *string
-	// Described is set to change the description; Description nil then takes it
-	// away.
-	Described   bool
-	Description *string
+	Name        *string
+	Description **string // set to nil: null
 	Filters     pyjson.Object
 }
 
@@ -50,12 +47,8 @@ func (g EndpointGroups) Create(ctx context.Context, n EndpointGroup) error {
 // Update changes a group and returns it; 404 when there is none.
 func (g EndpointGroups) Update(ctx context.Context, id string, change EndpointGroupChange) (EndpointGroup, error) {
 	return groupTable.change(ctx, g.DB, id, func(row *EndpointGroup) {
-		if change.Name != nil {
-			row.Name = *change.Name
-		}
-		if change.Described {
-			row.Description = change.Description
-		}
+		set(&row.Name, change.Name)
+		set(&row.Description, change.Description)
 		if change.Filters != nil {
 			row.Filters = change.Filters
 		}

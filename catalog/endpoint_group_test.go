@@ -61,7 +61,7 @@ func TestEndpointGroups(t *testing.T) {
 	const none = "Could not find Endpoint Group: none."
 	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		g, _ := filtered(t, d)
-		got, err := g.Update(t.Context(), "one", catalog.EndpointGroupChange{Name: ptr("new"), Described: true, Filters: pyjson.Object{{Key: "region_id", Value: nil}}})
+		got, err := g.Update(t.Context(), "one", catalog.EndpointGroupChange{Name: ptr("new"), Description: new((*string)(nil)), Filters: pyjson.Object{{Key: "region_id", Value: nil}}})
 		want := catalog.EndpointGroup{ID: "one", Name: "new", Filters: pyjson.Object{{Key: "region_id", Value: nil}}}
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Errorf("update: %v %s", err, d)

@@ -131,7 +131,7 @@ func TestEndpointUpdate(t *testing.T) {
 		e := catalog.Endpoints{DB: d}
 		run(t, d, `update endpoint set legacy_endpoint_id = 'old' where id = 'e3'`)
 		got, err := e.Update(t.Context(), "e3", catalog.EndpointChange{
-			Interface: ptr("internal"), ServiceID: ptr("s2"), URL: ptr("anything %"), Region: true, RegionID: ptr("Made"), MakeRegion: true,
+			Interface: ptr("internal"), ServiceID: ptr("s2"), URL: ptr("anything %"), RegionID: new(ptr("Made")), MakeRegion: true,
 			Enabled: new(false), Extra: pyjson.Object{{Key: "a", Value: "1"}, {Key: "b", Value: "2"}},
 		})
 		want := catalog.Endpoint{
@@ -148,7 +148,7 @@ func TestEndpointUpdate(t *testing.T) {
 		if got := texts(t, d, `select legacy_endpoint_id from endpoint where id = 'e3'`); got[0] != "old" {
 			t.Errorf("legacy id: %v", got)
 		}
-		if got, err = e.Update(t.Context(), "e3", catalog.EndpointChange{Region: true}); err != nil || got.RegionID != nil || got.URL != "anything %" {
+		if got, err = e.Update(t.Context(), "e3", catalog.EndpointChange{RegionID: new((*string)(nil))}); err != nil || got.RegionID != nil || got.URL != "anything %" {
 			t.Errorf("region taken away: %+v %v", got, err)
 		}
 		_, err = e.Update(t.Context(), "none", catalog.EndpointChange{})

@@ -48,9 +48,7 @@ func (p Policies) Create(ctx context.Context, n Policy) error {
 // Update changes a policy and returns it; 404 when there is none.
 func (p Policies) Update(ctx context.Context, id string, change PolicyChange) (Policy, error) {
 	return policyTable.change(ctx, p.DB, id, func(row *Policy) {
-		if change.Type != nil {
-			row.Type = *change.Type
-		}
+		set(&row.Type, change.Type)
 		if change.Blob != nil {
 			row.Blob = change.Blob
 		}

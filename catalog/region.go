@@ -23,10 +23,8 @@ type Region struct {
 // RegionChange is what an update sets; a nil field stays as it is.
 type RegionChange struct {
 	Description *string
-	// Parent is set to change the parent; ParentID nil then takes it away.
-	Parent   bool
-	ParentID *string
-	Extra    pyjson.Object // added to what is there
+	ParentID    **string      // set to nil: none
+	Extra       pyjson.Object // added to what is there
 }
 
 // Regions are the regions of a database.
@@ -71,34 +69,25 @@ func (r Regions) Create(ctx context.Context, n Region) error {
 // not exist, 400 when it would become its own ancestor.
 func (r Regions) Update(ctx context.Context, id string, change RegionChange) (Region, error) {
 	var out Region
-	err := r.DB.Tx(ctx, func(c db.Conn) error {
-		if change.Parent {
-			if err := hasParent(ctx, c, change.ParentID); err != nil {
+	err := r.DB.Tx(ctx, func(c db.Conn) (err error) {
+		if change.ParentID != nil {
+			if err := hasParent(ctx, c, *change.ParentID); err != nil {
 				return err
 			}
 		}
-		old, err := regionTable.get(ctx, c, id)
-		if err != nil {
-			return err
-		}
-		out = change.apply(old)
-		if err := noCircle(ctx, c, out); err != nil {
-			return err
-		}
-		return regionTable.restore(ctx, c, out)
+		out, err = regionTable.rewrite(ctx, c, id, func(row *Region) error {
+			change.apply(row)
+			return noCircle(ctx, c, *row)
+		})
+		return err
 	})
 	return out, fault.Wrap(err, "update region", id)
 }
 
-func (c RegionChange) apply(r Region) Region {
-	if c.Description != nil {
-		r.Description = *c.Description
-	}
-	if c.Parent {
-		r.ParentID = c.ParentID
-	}
+func (c RegionChange) apply(r *Region) {
+	set(&r.Description, c.Description)
+	set(&r.ParentID, c.ParentID)
 	r.Extra = r.Extra.Merge(c.Extra)
-	return r
 }
 
 func hasParent(ctx context.Context, c db.Conn, id *string) error {
@@ -125,8 +114,8 @@ func noCircle(ctx context.Context, c db.Conn, r Region) error {
 }
 
 // Delete removes a region and the regions below it, and their ties to
-// policies. An endpoint in any of them
-// forbids that, as in keystone/catalog/backends/sql.py:163 (30ef2ffa6).
+// policies. An endpoint in any of them forbids that, as in
+// keystone/catalog/backends/sql.py:163 (30ef2ffa6).
 func (r Regions) Delete(ctx context.Context, id string) error {
 	used := fault.New(fault.Forbidden, "Unable to delete region %s because it or its child regions have associated endpoints.", id)
 	err := r.DB.Tx(ctx, func(c db.Conn) error {

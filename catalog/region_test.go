@@ -160,15 +160,15 @@ func TestRegionUpdate(t *testing.T) {
 			t.Errorf("extra: %v %s", err, d)
 		}
 		for _, id := range []string{"a", "b", "c"} {
-			wantFault(t, "a under "+id, update("a", catalog.RegionChange{Parent: true, ParentID: &id}), fault.BadRequest,
+			wantFault(t, "a under "+id, update("a", catalog.RegionChange{ParentID: new(&id)}), fault.BadRequest,
 				"The specified parent region a would create a circular region hierarchy.")
 		}
-		wantFault(t, "unknown parent", update("a", catalog.RegionChange{Parent: true, ParentID: ptr("none")}), fault.NotFound, "Could not find region: none.")
+		wantFault(t, "unknown parent", update("a", catalog.RegionChange{ParentID: new(ptr("none"))}), fault.NotFound, "Could not find region: none.")
 		wantFault(t, "unknown region", update("none", catalog.RegionChange{}), fault.NotFound, "Could not find region: none.")
-		if err := update("b", catalog.RegionChange{Parent: true, Description: ptr("")}); err != nil {
+		if err := update("b", catalog.RegionChange{ParentID: new((*string)(nil)), Description: ptr("")}); err != nil {
 			t.Fatal(err)
 		}
-		if err := update("a", catalog.RegionChange{Parent: true, ParentID: ptr("c")}); err != nil {
+		if err := update("a", catalog.RegionChange{ParentID: new(ptr("c"))}); err != nil {
 			t.Errorf("no circle any more: %v", err)
 		}
 	})
@@ -214,7 +214,7 @@ func TestRegionCircleInTheDatabase(t *testing.T) {
 		if _, err := d.Exec(t.Context(), `update region set parent_region_id = $1 where id = $2`, "b", "a"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Update(t.Context(), "c", catalog.RegionChange{Parent: true, ParentID: ptr("a")}); err != nil {
+		if _, err := r.Update(t.Context(), "c", catalog.RegionChange{ParentID: new(ptr("a"))}); err != nil {
 			t.Errorf("below a circle: %v", err)
 		}
 		if err := r.Delete(t.Context(), "a"); err != nil {

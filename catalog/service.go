@@ -63,9 +63,7 @@ func (s Services) Update(ctx context.Context, id string, change ServiceChange) (
 		if change.Type != nil {
 			row.Type = change.Type
 		}
-		if change.Enabled != nil {
-			row.Enabled = *change.Enabled
-		}
+		set(&row.Enabled, change.Enabled)
 		row.Extra = row.Extra.Merge(change.Extra)
 	})
 }

@@ -50,22 +50,30 @@ func (t table[T]) store(ctx context.Context, c db.Conn, row T) error {
 	return err
 }
 
-func (t table[T]) restore(ctx context.Context, c db.Conn, row T) error {
-	_, err := c.Exec(ctx, t.update, t.values(row)...)
-	return err
-}
-
 // change reads a row, has it changed and stores it; 404 when there is none.
 func (t table[T]) change(ctx context.Context, d db.DB, id string, f func(*T)) (T, error) {
 	var row T
 	err := d.Tx(ctx, func(c db.Conn) (err error) {
-		if row, err = t.get(ctx, c, id); err != nil {
-			return err
-		}
-		f(&row)
-		return t.restore(ctx, c, row)
+		row, err = t.rewrite(ctx, c, id, func(row *T) error {
+			f(row)
+			return nil
+		})
+		return err
 	})
 	return row, fault.Wrap(err, "update "+t.kind, id)
+}
+
+// rewrite is change in a transaction of the caller's, where f may refuse.
+func (t table[T]) rewrite(ctx context.Context, c db.Conn, id string, f func(*T) error) (T, error) {
+	row, err := t.get(ctx, c, id)
+	if err != nil {
+		return row, err
+	}
+	if err := f(&row); err != nil {
+		return row, err
+	}
+	_, err = c.Exec(ctx, t.update, t.values(row)...)
+	return row, err
 }
 
 // remove deletes a row and nothing else; 404 when there is none.
@@ -80,4 +88,11 @@ func (t table[T]) remove(ctx context.Context, c db.Conn, id string) error {
 // idsOf reads a column of identifiers.
 func idsOf(text string, args ...any) db.Query[string] {
 	return db.Query[string]{Text: text, Args: args, Scan: db.ScanText}
+}
+
+// set changes what a change names.
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
 }

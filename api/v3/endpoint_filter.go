@@ -48,10 +48,7 @@ func (h endpointFilter) routes() []Route {
 func pair(other string) func(func(context.Context, string, string) error) func(*Call) (Reply, error) {
 	return func(do func(context.Context, string, string) error) func(*Call) (Reply, error) {
 		return func(c *Call) (Reply, error) {
-			if err := do(c.Ctx(), c.Param("project_id"), c.Param(other)); err != nil {
-				return Reply{}, err
-			}
-			return noContent(), nil
+			return done(do(c.Ctx(), c.Param("project_id"), c.Param(other)))
 		}
 	}
 }

@@ -24,10 +24,14 @@ func (h endpointGroups) routes() []Route {
 	return []Route{
 		{Method: "GET", Path: all, Rule: "identity:list_endpoint_groups", Query: &endpointGroupQuery, Do: list.answer, Limit: ratelimit.ClassToken, Rel: filterRel + "endpoint_groups", Summary: "List endpoint groups"},
 		{Method: "POST", Path: all, Rule: "identity:create_endpoint_group", Body: &newEndpointGroup, Do: h.create, Limit: ratelimit.ClassToken, Rel: filterRel + "endpoint_groups", Summary: "Create an endpoint group"},
-		{Method: "GET", Path: one, Rule: "identity:get_endpoint_group", Do: h.get, Limit: ratelimit.ClassToken, Rel: filterRel + "endpoint_group", Summary: "Show an endpoint group"},
+		{Method: "GET", Path: one, Rule: "identity:get_endpoint_group", Do: h.one().find, Limit: ratelimit.ClassToken, Rel: filterRel + "endpoint_group", Summary: "Show an endpoint group"},
 		{Method: "PATCH", Path: one, Rule: "identity:update_endpoint_group", Body: &changedEndpointGroup, Do: h.update, Limit: ratelimit.ClassToken, Rel: filterRel + "endpoint_group", Summary: "Change an endpoint group"},
 		{Method: "DELETE", Path: one, Rule: "identity:delete_endpoint_group", Do: h.delete, Limit: ratelimit.ClassToken, Rel: filterRel + "endpoint_group", Summary: "Delete an endpoint group"},
 	}
+}
+
+func (h endpointGroups) one() thing[catalog.EndpointGroup] {
+	return thing[catalog.EndpointGroup]{name: "endpoint_group", get: h.Get, view: endpointGroupView}
 }
 
 // Schemas of keystone/catalog/schema.py.
@@ -48,14 +52,6 @@ func endpointGroupFields(required bool) []field {
 	}
 }
 
-func (h endpointGroups) get(c *Call) (Reply, error) {
-	g, err := h.Get(c.Ctx(), c.Param("endpoint_group_id"))
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("endpoint_group", endpointGroupView(c, g)), nil
-}
-
 func (h endpointGroups) create(c *Call) (Reply, error) {
 	body := c.sent("endpoint_group")
 	filters, _ := body.Object("filters")
@@ -67,10 +63,7 @@ func (h endpointGroups) create(c *Call) (Reply, error) {
 	}
 	g := catalog.EndpointGroup{ID: uuid.Hex(), Description: optional(body, "description"), Filters: filters}
 	g.Name, _ = body.String("name")
-	if err := h.Create(c.Ctx(), g); err != nil {
-		return Reply{}, err
-	}
-	return created("endpoint_group", endpointGroupView(c, g)), nil
+	return h.one().made(c, g, h.Create(c.Ctx(), g))
 }
 
 // checkFilters refuses attributes that the schema knows and Python Keystone
@@ -86,26 +79,19 @@ func checkFilters(filters pyjson.Object) error {
 
 func (h endpointGroups) update(c *Call) (Reply, error) {
 	body := c.sent("endpoint_group")
-	change := catalog.EndpointGroupChange{Name: optional(body, "name"), Description: optional(body, "description")}
-	_, change.Described = body.Get("description")
+	ch := catalog.EndpointGroupChange{Name: optional(body, "name"), Description: change(body, "description")}
 	if filters, found := body.Object("filters"); found {
 		if err := checkFilters(filters); err != nil {
 			return Reply{}, err
 		}
-		change.Filters = append(pyjson.Object{}, filters...)
+		ch.Filters = append(pyjson.Object{}, filters...)
 	}
-	g, err := h.Update(c.Ctx(), c.Param("endpoint_group_id"), change)
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("endpoint_group", endpointGroupView(c, g)), nil
+	g, err := h.Update(c.Ctx(), c.Param("endpoint_group_id"), ch)
+	return h.one().changed(c, g, err)
 }
 
 func (h endpointGroups) delete(c *Call) (Reply, error) {
-	if err := h.Delete(c.Ctx(), c.Param("endpoint_group_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Delete(c.Ctx(), c.Param("endpoint_group_id")))
 }
 
 func endpointGroupView(c *Call, g catalog.EndpointGroup) pyjson.Object {

@@ -18,10 +18,14 @@ func (h endpoints) routes() []Route {
 	return []Route{
 		{Method: "GET", Path: all, Rule: "identity:list_endpoints", Query: &endpointQuery, Do: list.answer, Limit: ratelimit.ClassToken, Rel: "endpoints", Summary: "List endpoints"},
 		{Method: "POST", Path: all, Rule: "identity:create_endpoint", Body: &newEndpoint, Do: h.create, Limit: ratelimit.ClassToken, Rel: "endpoints", Summary: "Create an endpoint", Audited: "endpoint"},
-		{Method: "GET", Path: one, Rule: "identity:get_endpoint", Do: h.get, Limit: ratelimit.ClassToken, Rel: "endpoint", Summary: "Show an endpoint"},
+		{Method: "GET", Path: one, Rule: "identity:get_endpoint", Do: h.one().find, Limit: ratelimit.ClassToken, Rel: "endpoint", Summary: "Show an endpoint"},
 		{Method: "PATCH", Path: one, Rule: "identity:update_endpoint", Body: &changedEndpoint, Do: h.update, Limit: ratelimit.ClassToken, Rel: "endpoint", Summary: "Change an endpoint", Audited: "endpoint"},
 		{Method: "DELETE", Path: one, Rule: "identity:delete_endpoint", Do: h.delete, Limit: ratelimit.ClassToken, Rel: "endpoint", Summary: "Delete an endpoint", Audited: "endpoint"},
 	}
+}
+
+func (h endpoints) one() thing[catalog.Endpoint] {
+	return thing[catalog.Endpoint]{name: "endpoint", get: h.Get, view: endpointView}
 }
 
 // Schemas of keystone/catalog/schema.py; 225 is Python's own bound of a URL.
@@ -46,14 +50,6 @@ func endpointFields(required bool) []field {
 	}
 }
 
-func (h endpoints) get(c *Call) (Reply, error) {
-	e, err := h.Get(c.Ctx(), c.Param("endpoint_id"))
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("endpoint", endpointView(c, e)), nil
-}
-
 func (h endpoints) create(c *Call) (Reply, error) {
 	body, err := c.need("endpoint")
 	if err != nil {
@@ -66,10 +62,7 @@ func (h endpoints) create(c *Call) (Reply, error) {
 	e.Interface, _ = body.String("interface")
 	e.ServiceID, _ = body.String("service_id")
 	e.URL, _ = body.String("url")
-	if err := h.Create(c.Ctx(), e, legacy); err != nil {
-		return Reply{}, err
-	}
-	return created("endpoint", endpointView(c, e)), nil
+	return h.one().made(c, e, h.Create(c.Ctx(), e, legacy))
 }
 
 func (h endpoints) update(c *Call) (Reply, error) {
@@ -78,23 +71,16 @@ func (h endpoints) update(c *Call) (Reply, error) {
 		return Reply{}, err
 	}
 	body, legacy := legacyRegion(body)
-	_, region := body.Get("region_id")
 	e, err := h.Update(c.Ctx(), id, catalog.EndpointChange{
 		Interface: optional(body, "interface"), ServiceID: optional(body, "service_id"), URL: optional(body, "url"),
-		Region: region, RegionID: optional(body, "region_id"), MakeRegion: legacy,
+		RegionID: change(body, "region_id"), MakeRegion: legacy,
 		Enabled: optionalFlag(body, "enabled"), Extra: endpointExtra(body),
 	})
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("endpoint", endpointView(c, e)), nil
+	return h.one().changed(c, e, err)
 }
 
 func (h endpoints) delete(c *Call) (Reply, error) {
-	if err := h.Delete(c.Ctx(), c.Param("endpoint_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Delete(c.Ctx(), c.Param("endpoint_id")))
 }
 
 // legacyRegion takes a region by its name of the second API, which is made

@@ -17,10 +17,14 @@ func (h policies) routes() []Route {
 	return []Route{
 		{Method: "GET", Path: all, Rule: "identity:list_policies", Query: &policyQuery, Do: list.answer, Limit: ratelimit.ClassToken, Rel: "policies", Summary: "List policies"},
 		{Method: "POST", Path: all, Rule: "identity:create_policy", Body: &newPolicy, Do: h.create, Limit: ratelimit.ClassToken, Rel: "policies", Summary: "Create a policy", Audited: "policy"},
-		{Method: "GET", Path: one, Rule: "identity:get_policy", Do: h.get, Limit: ratelimit.ClassToken, Rel: "policy", Summary: "Show a policy"},
+		{Method: "GET", Path: one, Rule: "identity:get_policy", Do: h.one().find, Limit: ratelimit.ClassToken, Rel: "policy", Summary: "Show a policy"},
 		{Method: "PATCH", Path: one, Rule: "identity:update_policy", Body: &changedPolicy, Do: h.update, Limit: ratelimit.ClassToken, Rel: "policy", Summary: "Change a policy", Audited: "policy"},
 		{Method: "DELETE", Path: one, Rule: "identity:delete_policy", Do: h.delete, Limit: ratelimit.ClassToken, Rel: "policy", Summary: "Delete a policy", Audited: "policy"},
 	}
+}
+
+func (h policies) one() thing[catalog.Policy] {
+	return thing[catalog.Policy]{name: "policy", get: h.Get, view: policyView}
 }
 
 // Schemas of keystone/policy/schema.py.
@@ -30,23 +34,12 @@ var (
 	changedPolicy = shape{key: "policy", late: true, least: 1, fields: []field{{name: "blob"}, {name: "type", max: 255}}}
 )
 
-func (h policies) get(c *Call) (Reply, error) {
-	p, err := h.Get(c.Ctx(), c.Param("policy_id"))
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("policy", policyView(c, p)), nil
-}
-
 func (h policies) create(c *Call) (Reply, error) {
 	body := normalized(c.sent("policy"))
 	p := catalog.Policy{ID: uuid.Hex(), Extra: policyExtra(body)}
 	p.Type, _ = body.String("type")
 	p.Blob, _ = body.Get("blob")
-	if err := h.Create(c.Ctx(), p); err != nil {
-		return Reply{}, err
-	}
-	return created("policy", policyView(c, p)), nil
+	return h.one().made(c, p, h.Create(c.Ctx(), p))
 }
 
 func (h policies) update(c *Call) (Reply, error) {
@@ -56,17 +49,11 @@ func (h policies) update(c *Call) (Reply, error) {
 	}
 	blob, _ := body.Get("blob")
 	p, err := h.Update(c.Ctx(), id, catalog.PolicyChange{Type: optional(body, "type"), Blob: blob, Extra: policyExtra(body)})
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("policy", policyView(c, p)), nil
+	return h.one().changed(c, p, err)
 }
 
 func (h policies) delete(c *Call) (Reply, error) {
-	if err := h.Delete(c.Ctx(), c.Param("policy_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Delete(c.Ctx(), c.Param("policy_id")))
 }
 
 func policyExtra(body pyjson.Object) pyjson.Object {

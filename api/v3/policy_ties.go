@@ -42,10 +42,7 @@ func (h policyTies) routes() []Route {
 func tie(do func(context.Context, string, catalog.PolicyFor) error) func(*Call) (Reply, error) {
 	return func(c *Call) (Reply, error) {
 		f := catalog.PolicyFor{EndpointID: c.Param("endpoint_id"), ServiceID: c.Param("service_id"), RegionID: c.Param("region_id")}
-		if err := do(c.Ctx(), c.Param("policy_id"), f); err != nil {
-			return Reply{}, err
-		}
-		return noContent(), nil
+		return done(do(c.Ctx(), c.Param("policy_id"), f))
 	}
 }
 

@@ -18,11 +18,15 @@ func (h regions) routes() []Route {
 	return []Route{
 		{Method: "GET", Path: all, Rule: "identity:list_regions", Query: &regionQuery, Do: h.list, Limit: ratelimit.ClassToken, Rel: "regions", Summary: "List regions"},
 		{Method: "POST", Path: all, Rule: "identity:create_region", Body: &newRegion, Do: h.create, Limit: ratelimit.ClassToken, Rel: "regions", Summary: "Create a region", Audited: "region"},
-		{Method: "GET", Path: one, Rule: "identity:get_region", Do: h.get, Limit: ratelimit.ClassToken, Rel: "region", Summary: "Show a region"},
+		{Method: "GET", Path: one, Rule: "identity:get_region", Do: h.one().find, Limit: ratelimit.ClassToken, Rel: "region", Summary: "Show a region"},
 		{Method: "PUT", Path: one, Rule: "identity:create_region", Body: &newRegion, Do: h.put, Limit: ratelimit.ClassToken, Rel: "region", Summary: "Create a region by its identifier", Status: http.StatusCreated, Audited: "region"},
 		{Method: "PATCH", Path: one, Rule: "identity:update_region", Body: &changedRegion, Do: h.update, Limit: ratelimit.ClassToken, Rel: "region", Summary: "Change a region", Audited: "region"},
 		{Method: "DELETE", Path: one, Rule: "identity:delete_region", Do: h.delete, Limit: ratelimit.ClassToken, Rel: "region", Summary: "Delete a region and those below it", Audited: "region"},
 	}
+}
+
+func (h regions) one() thing[catalog.Region] {
+	return thing[catalog.Region]{name: "region", get: h.Get, view: regionView}
 }
 
 // Schemas of keystone/catalog/schema.py; a new region's id alone may be empty.
@@ -57,20 +61,12 @@ func (h regions) list(c *Call) (Reply, error) {
 	return c.list("regions", items, nil, p.Truncated), nil
 }
 
-func (h regions) get(c *Call) (Reply, error) {
-	r, err := h.Get(c.Ctx(), c.Param("region_id"))
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("region", regionView(c, r)), nil
-}
-
 func (h regions) create(c *Call) (Reply, error) {
 	r := readRegion(c)
 	if r.ID == "" {
 		r.ID = uuid.Hex()
 	}
-	return h.store(c, r)
+	return h.one().made(c, r, h.Create(c.Ctx(), r))
 }
 
 func (h regions) put(c *Call) (Reply, error) {
@@ -80,14 +76,7 @@ func (h regions) put(c *Call) (Reply, error) {
 	}
 	r := readRegion(c)
 	r.ID = id
-	return h.store(c, r)
-}
-
-func (h regions) store(c *Call, r catalog.Region) (Reply, error) {
-	if err := h.Create(c.Ctx(), r); err != nil {
-		return Reply{}, err
-	}
-	return created("region", regionView(c, r)), nil
+	return h.one().made(c, r, h.Create(c.Ctx(), r))
 }
 
 func (h regions) update(c *Call) (Reply, error) {
@@ -95,25 +84,17 @@ func (h regions) update(c *Call) (Reply, error) {
 	if err := sameID(body, id); err != nil {
 		return Reply{}, err
 	}
-	change := catalog.RegionChange{Extra: regionExtra(body)}
+	ch := catalog.RegionChange{ParentID: change(body, "parent_region_id"), Extra: regionExtra(body)}
 	if d, isGiven := body.Get("description"); isGiven {
 		text, _ := d.(string)
-		change.Description = &text
+		ch.Description = &text
 	}
-	_, change.Parent = body.Get("parent_region_id")
-	change.ParentID = optional(body, "parent_region_id")
-	r, err := h.Update(c.Ctx(), id, change)
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("region", regionView(c, r)), nil
+	r, err := h.Update(c.Ctx(), id, ch)
+	return h.one().changed(c, r, err)
 }
 
 func (h regions) delete(c *Call) (Reply, error) {
-	if err := h.Delete(c.Ctx(), c.Param("region_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Delete(c.Ctx(), c.Param("region_id")))
 }
 
 // readRegion reads a new region. Its keys lose the characters that Python

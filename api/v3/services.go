@@ -16,10 +16,20 @@ func (h services) routes() []Route {
 	return []Route{
 		{Method: "GET", Path: all, Rule: "identity:list_services", Query: &serviceQuery, Do: list.answer, Limit: ratelimit.ClassToken, Rel: "services", Summary: "List services"},
 		{Method: "POST", Path: all, Rule: "identity:create_service", Body: &newService, Do: h.create, Limit: ratelimit.ClassToken, Rel: "services", Summary: "Create a service", Audited: "service"},
-		{Method: "GET", Path: one, Rule: "identity:get_service", Do: h.get, Limit: ratelimit.ClassToken, Rel: "service", Summary: "Show a service"},
+		{Method: "GET", Path: one, Rule: "identity:get_service", Do: h.one().find, Limit: ratelimit.ClassToken, Rel: "service", Summary: "Show a service"},
 		{Method: "PATCH", Path: one, Rule: "identity:update_service", Body: &changedService, Do: h.update, Limit: ratelimit.ClassToken, Rel: "service", Summary: "Change a service", Audited: "service"},
 		{Method: "DELETE", Path: one, Rule: "identity:delete_service", Do: h.delete, Limit: ratelimit.ClassToken, Rel: "service", Summary: "Delete a service and its endpoints", Audited: "service"},
 	}
+}
+
+func (h services) one() thing[catalog.Service] {
+	return thing[catalog.Service]{name: "service", get: h.Get, view: serviceView}
+}
+
+// find answers with an object at which no rule looks.
+func (o thing[T]) find(c *Call) (Reply, error) {
+	v, err := o.get(c.Ctx(), c.Param(o.name+"_id"))
+	return o.changed(c, v, err)
 }
 
 // Schemas of keystone/catalog/schema.py.
@@ -33,14 +43,6 @@ var (
 	}}
 )
 
-func (h services) get(c *Call) (Reply, error) {
-	s, err := h.Get(c.Ctx(), c.Param("service_id"))
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("service", serviceView(c, s)), nil
-}
-
 func (h services) create(c *Call) (Reply, error) {
 	body, err := c.need("service")
 	if err != nil {
@@ -51,10 +53,7 @@ func (h services) create(c *Call) (Reply, error) {
 	if _, named := s.Extra.Get("name"); !named {
 		s.Extra = s.Extra.Set("name", "")
 	}
-	if err := h.Create(c.Ctx(), s); err != nil {
-		return Reply{}, err
-	}
-	return created("service", serviceView(c, s)), nil
+	return h.one().made(c, s, h.Create(c.Ctx(), s))
 }
 
 func (h services) update(c *Call) (Reply, error) {
@@ -64,17 +63,11 @@ func (h services) update(c *Call) (Reply, error) {
 	}
 	change := catalog.ServiceChange{Type: optional(body, "type"), Enabled: optionalFlag(body, "enabled"), Extra: serviceExtra(body)}
 	s, err := h.Update(c.Ctx(), id, change)
-	if err != nil {
-		return Reply{}, err
-	}
-	return ok("service", serviceView(c, s)), nil
+	return h.one().changed(c, s, err)
 }
 
 func (h services) delete(c *Call) (Reply, error) {
-	if err := h.Delete(c.Ctx(), c.Param("service_id")); err != nil {
-		return Reply{}, err
-	}
-	return noContent(), nil
+	return done(h.Delete(c.Ctx(), c.Param("service_id")))
 }
 
 func serviceExtra(body pyjson.Object) pyjson.Object {
