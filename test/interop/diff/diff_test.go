@@ -126,9 +126,32 @@ func TestRun(t *testing.T) {
 	if len(lists.For("else")) != 0 {
 		t.Error("another run got the entries of this one")
 	}
-	write("listed.yaml", "- {in: run, step: x, line: y, reason: D-03, why: z}\n")
-	if _, err := diff.LoadLists(dir, document); err == nil {
-		t.Error("a reason that no document has was taken")
+}
+
+// What a list says must be in the document, and say what is answered here.
+func TestLoadLists(t *testing.T) {
+	dir := t.TempDir()
+	document := filepath.Join(dir, "divergences.md")
+	if err := os.WriteFile(document, []byte("\n## D-01 One\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for entry, want := range map[string]string{
+		`{in: run, step: x, line: y, reason: D-01, why: z}`:                                       "",
+		`{in: run, step: x, line: '(broken|status: 500).*, here "?400 \(', reason: D-01, why: z}`: "",
+		`{in: run, step: x, line: y, reason: D-03, why: z}`:                                       `has no "D-03"`,
+		`{in: run, step: x, line: y, reason: D-01}`:                                               "lacks in, step, line or why",
+		`{in: run, step: x, line: 'broken:|status: 500', reason: D-01, why: z}`:                   "does not say what is answered here",
+		`{in: run, step: x, line: 'header Content-Type: "text/html|body:', reason: D-01, why: z}`: "does not say what is answered here",
+		`{in: run, step: x, line: 'status: 200', reason: D-01, why: z}`:                           "does not say what is answered here",
+		`{in: run, step: x, line: '(user|role): .*', reason: D-01, why: z}`:                       "would take any row",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "listed.yaml"), []byte("- "+entry+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := diff.LoadLists(dir, document)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", entry, err, want)
+		}
 	}
 }
 

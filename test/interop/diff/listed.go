@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,6 +30,28 @@ type Listed struct {
 
 // Lists are the listed differences of one run.
 type Lists []*Listed
+
+// half are lines that end with what Python does.
+var half = []string{"broken: ", "status: 200", "status: 204", "status: 400 (x)", "status: 404 (x)", "status: 500", `header Content-Type: "text/html`, "body: "}
+
+// word is what may be the name of a table in a pattern.
+var word = regexp.MustCompile(`[a-z_]{4,}`)
+
+// narrow refuses a pattern that would take whatever is answered here, or
+// whatever is in a table, for what is meant.
+func (l *Listed) narrow() error {
+	for _, python := range half {
+		if l.line.MatchString(python) {
+			return errors.New("does not say what is answered here")
+		}
+	}
+	for _, table := range word.FindAllString(l.Line, -1) {
+		if l.line.MatchString(table+": 1 × {}, missing here") || l.line.MatchString(table+": missing, here 1 × {}") {
+			return errors.New("would take any row")
+		}
+	}
+	return nil
+}
 
 // LoadLists reads the lists of a folder, and refuses an entry whose reason is
 // not in the document of divergences.
@@ -73,6 +96,9 @@ func loadList(file, document, page string) (Lists, error) {
 		}
 		if l.line, err = regexp.Compile("^(?:" + l.Line + ")"); err != nil {
 			return nil, fmt.Errorf("%s: entry %d: %w", file, i+1, err)
+		}
+		if err := l.narrow(); err != nil {
+			return nil, fmt.Errorf("%s: entry %d: line %s %w", file, i+1, l.Line, err)
 		}
 	}
 	return all, nil
