@@ -71,6 +71,7 @@ type person struct {
 	role                string
 	name, password      string
 	domainName          string
+	kind                string            // of a service that was made for him
 	tokens              map[string]string // by scope and issuer
 }
 
