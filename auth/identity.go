@@ -12,6 +12,7 @@ import (
 // Check says which tokens of a request are to be validated, and how.
 type Check struct {
 	Caller       string // X-Auth-Token; empty: anonymous
+	Opened       Opened // of Caller, where Decodes was asked; else it is opened now
 	Subject      string // X-Subject-Token; empty: none asked for
 	Service      string // X-Service-Token; empty: none
 	AllowExpired bool   // the subject may be past its life by [token] allow_expired_window

@@ -67,20 +67,26 @@ func New(cfg Config, d db.DB, tokens Tokens, password method.Password, revoker c
 	return s
 }
 
+// Opened is a token that Decodes has opened, for the Check of the same request.
+type Opened struct {
+	id    string
+	token *token.Token
+}
+
 // Decodes tells whether a text is a token of this cloud that has not expired;
 // it asks no database.
-func (s *Service) Decodes(id string) bool {
+func (s *Service) Decodes(id string) (Opened, bool) {
 	if s.isAdminToken(id) {
-		return true
+		return Opened{}, true
 	}
 	t, err := s.tokens.Decode(id)
 	switch {
 	case err != nil:
 		s.Observer.Validated(validity(err))
-		return false
+		return Opened{}, false
 	case !s.now().UTC().Before(t.ExpiresAt):
 		s.Observer.Validated(validity(errExpired))
-		return false
+		return Opened{}, false
 	}
-	return true
+	return Opened{id, t}, true
 }

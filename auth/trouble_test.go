@@ -83,6 +83,28 @@ func TestDatabaseGone(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+// TestOpened: a token that was opened is judged as one that was not, and stands
+// for no other text than its own.
+func TestOpened(t *testing.T) {
+	each(t, world{}, func(s *stand) {
+		held, other := s.token("ana", onP1), s.token("ben", unscoped)
+		opened, ours := s.auth.Decodes(held.ID)
+		if !ours {
+			s.Fatal("a token is not known")
+		}
+		for text, want := range map[string]string{held.ID: s.ids["ana"], other.ID: s.ids["ben"], "garbage": "", "": ""} {
+			r, err := s.auth.Validate(s.Context(), auth.Check{Caller: text, Opened: opened})
+			if got := r.Caller; err != nil || (got == nil) != (want == "") || got != nil && got.User.ID != want {
+				s.Errorf("%.20q: got %+v, %v", text, got, err)
+			}
+		}
+		s.must(s.auth.Revoke(s.Context(), held, true))
+		if r, err := s.auth.Validate(s.Context(), auth.Check{Caller: held.ID, Opened: opened}); err != nil || r.Caller != nil {
+			s.Errorf("revoked since: got %+v, %v", r.Caller, err)
+		}
+	})
+}
+
 // TestDecodes asks no database, and knows a token of this cloud by its seal.
 func TestDecodes(t *testing.T) {
 	each(t, world{Config: auth.Config{AdminToken: "sesame"}}, func(s *stand) {
@@ -90,12 +112,12 @@ func TestDecodes(t *testing.T) {
 		s.must(s.auth.Revoke(s.Context(), held, true))
 		s.quiet()
 		for text, want := range map[string]bool{held.ID: true, "sesame": true, "": false, "garbage": false, held.ID + "x": false} {
-			if got := s.auth.Decodes(text); got != want {
+			if _, got := s.auth.Decodes(text); got != want {
 				s.Errorf("Decodes(%.20q) = %v, want %v", text, got, want)
 			}
 		}
 		s.clock = held.Token.ExpiresAt
-		if s.auth.Decodes(held.ID) {
+		if _, ours := s.auth.Decodes(held.ID); ours {
 			s.Error("a token past its life decodes")
 		}
 		if s.db.RoundTrips != 0 {

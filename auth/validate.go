@@ -21,7 +21,7 @@ var errNoSubject = fault.New(fault.NotFound, "No token in the request")
 // is one of the database; what is wrong with a token stands in the Result.
 func (s *Service) Validate(ctx context.Context, c Check) (Result, error) {
 	var r Result
-	caller := s.decodeCaller(c.Caller, &r)
+	caller := s.decodeCaller(c, &r)
 	if r.Refused != nil {
 		return r, nil
 	}
@@ -111,15 +111,18 @@ func (s *Service) judge(c Check, caller, subject *token.Token, rows live, r *Res
 
 // decodeCaller gives nil for an anonymous caller. A token gained from an EC2
 // signature may be validated and nothing else.
-func (s *Service) decodeCaller(id string, r *Result) *token.Token {
-	if id == "" {
+func (s *Service) decodeCaller(c Check, r *Result) *token.Token {
+	if c.Caller == "" {
 		return nil
 	}
-	if s.isAdminToken(id) {
+	if s.isAdminToken(c.Caller) {
 		r.Caller = &Identity{AdminToken: true}
 		return nil
 	}
-	t, err := s.tokens.Decode(id)
+	t, err := c.Opened.token, error(nil)
+	if t == nil || c.Opened.id != c.Caller {
+		t, err = s.tokens.Decode(c.Caller)
+	}
 	if err != nil || !served(t) {
 		return nil
 	}

@@ -45,6 +45,7 @@ type Call struct {
 	plan    *plan
 	bill    bill
 	looked  bool // ours is known
+	opened  auth.Opened
 	ours    bool
 }
 

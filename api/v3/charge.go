@@ -59,8 +59,10 @@ func (a *API) chargeRefused(c *Call) error { return a.chargeAddress(c, true, tru
 // not.
 func (a *API) ours(c *Call) bool {
 	if !c.looked {
-		t := c.r.Header.Get("X-Auth-Token")
-		c.looked, c.ours = true, t != "" && a.cfg.Auth.Decodes(t)
+		c.looked = true
+		if t := c.r.Header.Get("X-Auth-Token"); t != "" {
+			c.opened, c.ours = a.cfg.Auth.Decodes(t)
+		}
 	}
 	return c.ours
 }

@@ -220,7 +220,7 @@ func (a *API) authenticate(c *Call) error {
 		// Already charged by chargeFirst; no statement.
 		return nil
 	}
-	check := auth.Check{Caller: c.r.Header.Get("X-Auth-Token")}
+	check := auth.Check{Caller: c.r.Header.Get("X-Auth-Token"), Opened: c.opened}
 	if c.route != nil {
 		check.Service = c.r.Header.Get("X-Service-Token")
 	}

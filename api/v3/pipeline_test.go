@@ -145,8 +145,8 @@ func TestSubjectIsValidatedWithTheCaller(t *testing.T) {
 		},
 	}}})
 	w := st.do(call{path: "/v3/subject?nocatalog", token: "tok-admin", header: map[string]string{"X-Subject-Token": "tok-x", "X-Service-Token": "tok-y"}})
-	if d := cmp.Diff(auth.Check{Caller: "tok-admin", Subject: "tok-x", Service: "tok-y"}, st.tokens.last); d != "" {
-		t.Errorf("asked for: %s", d)
+	if want := (auth.Check{Caller: "tok-admin", Subject: "tok-x", Service: "tok-y"}); st.tokens.last != want {
+		t.Errorf("asked for: %+v", st.tokens.last)
 	}
 	if w.Body.String() != `{"who": "admin member"}`+"\n" || st.tokens.count() != 1 {
 		t.Errorf("got %s in %d validations", w.Body, st.tokens.count())

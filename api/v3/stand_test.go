@@ -36,7 +36,9 @@ type tokens struct {
 	fail      error
 }
 
-func (*tokens) Decodes(id string) bool { return strings.HasPrefix(id, "tok-") }
+func (*tokens) Decodes(id string) (auth.Opened, bool) {
+	return auth.Opened{}, strings.HasPrefix(id, "tok-")
+}
 
 func (s *tokens) Validate(_ context.Context, c auth.Check) (auth.Result, error) {
 	s.mu.Lock()

@@ -24,8 +24,8 @@ type Validator interface {
 	// Validate looks at the tokens of one request in one batch.
 	Validate(ctx context.Context, c auth.Check) (auth.Result, error)
 	// Decodes reports whether a token is one of ours, whatever became of it
-	// since. It asks no database.
-	Decodes(tokenID string) bool
+	// since. It asks no database. What it opened is for Validate.
+	Decodes(tokenID string) (auth.Opened, bool)
 }
 
 // Enforcer decides whether a caller may do something.
