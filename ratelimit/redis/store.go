@@ -39,13 +39,8 @@ func (c *Client) Open(spec ratelimit.Spec) (ratelimit.Store, error) {
 }
 
 func (s *Store) setQuota(q ratelimit.Quota) error {
-	if err := q.Check(); err != nil {
+	if _, err := (ratelimit.Spec{Algorithm: ratelimit.Algorithm(s.kind)}).Meter(q); err != nil {
 		return err
-	}
-	if s.kind == string(ratelimit.SlidingWindow) {
-		if _, err := ratelimit.NewCounter(q); err != nil {
-			return err
-		}
 	}
 	if q.Period%time.Microsecond != 0 {
 		return fmt.Errorf("%w: the period %s is no whole number of microseconds", ratelimit.ErrQuota, q.Period)

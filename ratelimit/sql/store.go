@@ -48,11 +48,12 @@ func New(c Config) *Client {
 
 // Store is a ratelimit.Store whose states are rows.
 type Store struct {
-	client  *Client
-	name    string
-	quota   atomic.Pointer[ratelimit.Quota]
-	sliding bool // a sliding window instead of GCRA
-	stop    func()
+	client    *Client
+	name      string
+	quota     atomic.Pointer[ratelimit.Quota]
+	algorithm ratelimit.Algorithm
+	sliding   bool // the algorithm is not GCRA
+	stop      func()
 	// portable keeps to statements that every engine has.
 	portable bool
 
@@ -68,7 +69,7 @@ func (c *Client) Open(spec ratelimit.Spec) (ratelimit.Store, error) {
 	}
 	s := &Store{
 		client: c, name: spec.Name, portable: c.db.Dialect() != db.Postgres,
-		sliding: spec.Algorithm == ratelimit.SlidingWindow,
+		algorithm: spec.Algorithm, sliding: spec.Algorithm == ratelimit.SlidingWindow,
 	}
 	if err := s.setQuota(spec.Quota); err != nil {
 		return nil, err
@@ -78,13 +79,8 @@ func (c *Client) Open(spec ratelimit.Spec) (ratelimit.Store, error) {
 }
 
 func (s *Store) setQuota(q ratelimit.Quota) error {
-	if err := q.Check(); err != nil {
+	if _, err := (ratelimit.Spec{Algorithm: s.algorithm}).Meter(q); err != nil {
 		return err
-	}
-	if s.sliding {
-		if _, err := ratelimit.NewCounter(q); err != nil {
-			return err
-		}
 	}
 	if q.Period%time.Microsecond != 0 {
 		return fmt.Errorf("%w: the period %s is no whole number of microseconds", ratelimit.ErrQuota, q.Period)
