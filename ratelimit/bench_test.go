@@ -2,7 +2,6 @@ package ratelimit_test
 
 import (
 	"context"
-	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -34,8 +33,7 @@ func benchKeys(n int) (keys, picks []ratelimit.Key) {
 	r := rand.New(rand.NewPCG(1, 2))
 	keys = make([]ratelimit.Key, n)
 	for i := range keys {
-		binary.LittleEndian.PutUint64(keys[i][:], r.Uint64())
-		binary.LittleEndian.PutUint64(keys[i][8:], r.Uint64())
+		keys[i] = ratelimit.Key{Hi: r.Uint64(), Lo: r.Uint64()}
 	}
 	picks = make([]ratelimit.Key, 1<<20)
 	for i := range picks {
@@ -182,11 +180,9 @@ func BenchmarkFlood(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer l.Close()
-			var k ratelimit.Key
 			measure(b, func(n int) {
 				for i := range n {
-					binary.LittleEndian.PutUint64(k[:], uint64(i))
-					l.Take(context.Background(), k)
+					l.Take(context.Background(), ratelimit.Key{Hi: uint64(i)})
 				}
 			})
 		})

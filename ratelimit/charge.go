@@ -18,17 +18,24 @@ type Charge struct {
 	Spared bool
 }
 
+// Verdict is the Decision on a request. By names the limiter that refused it,
+// the first of several; it is for logs and metrics, never for the caller.
+type Verdict struct {
+	Decision
+	By string
+}
+
 // TakeAll charges every limit of a request or none of them, so that a request
-// which one limit refuses costs nothing under the others. The Decision is the
+// which one limit refuses costs nothing under the others. The Verdict is the
 // strictest of all: the least that remains, the longest waits, and By names
 // the first limiter that refused. A limiter in shadow is charged and reported
-// as the others are, but neither refuses nor shows in the Decision. The limiters
+// as the others are, but neither refuses nor shows in the Verdict. The limiters
 // must share a clock, as those of a Set do.
 //
 // Charges on stores with one Bundler are decided in one step. Between others,
 // another request may be refused that need not be, while a charge is being
 // given back; never the reverse.
-func TakeAll(ctx context.Context, charges ...Charge) (Decision, error) {
+func TakeAll(ctx context.Context, charges ...Charge) (Verdict, error) {
 	r := requests.Get().(*request)
 	defer r.done()
 	r.gather(charges)
@@ -104,8 +111,8 @@ func (r *request) add(place int, c Charge) {
 // decide goes through the groups. After a refusal it gives back what was
 // charged, and asks the rest only for the wait: a client told the shortest of
 // several waits would come back to be refused again.
-func (r *request) decide(ctx context.Context) (Decision, error) {
-	sum := Decision{Allowed: true, Remaining: MaxBurst}
+func (r *request) decide(ctx context.Context) (Verdict, error) {
+	sum := Verdict{Decision: Decision{Allowed: true, Remaining: MaxBurst}}
 	var late error // a charge that could not be given back
 	for from := 0; from < len(r.parts); {
 		to := r.end(from)
@@ -114,7 +121,7 @@ func (r *request) decide(ctx context.Context) (Decision, error) {
 		r.report(ctx, from, to, err)
 		switch enforced := r.enforced(from, to); {
 		case err != nil && before && enforced:
-			return Decision{}, errors.Join(err, r.giveBack(ctx, 0, from))
+			return Verdict{}, errors.Join(err, r.giveBack(ctx, 0, from))
 		case err != nil: // a shadow, or advice that nobody can give
 			clear(r.parts[from:to])
 		default:
@@ -165,7 +172,7 @@ func (r *request) report(ctx context.Context, from, to int, err error) {
 	}
 }
 
-func (r *request) join(sum *Decision, from, to int) {
+func (r *request) join(sum *Verdict, from, to int) {
 	for i, p := range r.parts[from:to] {
 		if p.Shadow {
 			continue

@@ -12,13 +12,12 @@ var ErrCost = errors.New("ratelimit: cost is not in 0..burst")
 
 // Decision answers one check. Retry is the time until the same check would
 // pass if nothing else happened, zero when it was allowed; Reset is the time
-// until the quota is whole again. By names the limiter that refused, the first
-// of several; it is for logs and metrics, never for the caller.
+// until the quota is whole again. With one field more it would be handed on in
+// memory and no longer in registers, which made a check a sixth slower.
 type Decision struct {
 	Allowed      bool
 	Remaining    int64
 	Retry, Reset time.Duration
-	By           string
 }
 
 // State is what a key owes: Debt, in nanoseconds × rate, as of the clock

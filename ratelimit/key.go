@@ -1,17 +1,48 @@
 package ratelimit
 
 import (
+	"cmp"
 	"encoding/binary"
 	"hash/maphash"
+	"math"
 	"net/netip"
 )
 
 // Key names a bucket of a limiter. It has one size whatever it was made from:
-// a hostile name cannot fill memory, and a store of keys holds no pointers.
-type Key [16]byte
+// a hostile name cannot fill memory, and a store of keys holds no pointers. It
+// is two words and not bytes, since those are handed on in registers.
+type Key struct{ Hi, Lo uint64 }
+
+// KeyOf is the key of 16 bytes.
+func KeyOf(b [16]byte) Key {
+	return Key{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])}
+}
+
+// Bytes are the 16 bytes of a key; those of an address's key are its network.
+func (k Key) Bytes() (b [16]byte) {
+	binary.BigEndian.PutUint64(b[:8], k.Hi)
+	binary.BigEndian.PutUint64(b[8:], k.Lo)
+	return b
+}
+
+// Compare orders keys as their bytes.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(cmp.Compare(k.Hi, o.Hi), cmp.Compare(k.Lo, o.Lo))
+}
+
+// network is the key cut to a prefix length.
+func (k Key) network(length int) Key {
+	// Shifts by the width of a word or more give 0.
+	k.Hi &= ^(^uint64(0) >> min(length, 64))
+	k.Lo &= ^(^uint64(0) >> max(length-64, 0))
+	return k
+}
 
 // nat64 is the prefix under which IPv6-only networks reach IPv4 (RFC 6052).
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+// mapped is what stands before an IPv4 address in the lower word of its key.
+const mapped = 0xffff << 32
 
 // Address is the bucket of an address: unmapped, without its zone, the IPv4
 // address inside for NAT64, and cut to the limiter's prefix length. A caller
@@ -21,20 +52,15 @@ func (l *Limiter) Address(addr netip.Addr) Key {
 		return Key{}
 	}
 	addr = addr.Unmap()
-	k := Key(addr.As16())
-	length := l.ipv6Prefix
+	k := KeyOf(addr.As16())
 	switch {
 	case addr.Is4():
-		length = 96 + l.ipv4Prefix
 	case nat64.Contains(addr):
-		copy(k[:12], "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff")
-		length = 96 + l.ipv4Prefix
+		k = Key{Lo: mapped | k.Lo&math.MaxUint32}
+	default:
+		return k.network(l.ipv6Prefix)
 	}
-	clear(k[(length+7)/8:])
-	if rest := length % 8; rest != 0 {
-		k[length/8] &= 0xff << (8 - rest)
-	}
-	return k
+	return k.network(96 + l.ipv4Prefix)
 }
 
 // Text is the bucket of a name or id: a 128-bit hash, keyed at random for each
@@ -42,14 +68,11 @@ func (l *Limiter) Address(addr netip.Addr) Key {
 // store that processes share makes the hash instead, or none would meet.
 // The text is used as it is; making equal names equal is the caller's part.
 func (l *Limiter) Text(s string) Key {
-	var k Key
 	if l == nil {
-		return k
+		return Key{}
 	}
 	if l.texter != nil {
 		return l.texter.Text(s)
 	}
-	binary.LittleEndian.PutUint64(k[:8], maphash.String(l.seeds[0], s))
-	binary.LittleEndian.PutUint64(k[8:], maphash.String(l.seeds[1], s))
-	return k
+	return Key{maphash.String(l.seeds[0], s), maphash.String(l.seeds[1], s)}
 }

@@ -1,10 +1,14 @@
 package ratelimit_test
 
 import (
+	"bytes"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/keystone-go/keystone-go/ratelimit"
 	"github.com/keystone-go/keystone-go/ratelimit/memory"
@@ -67,10 +71,38 @@ func TestAddressKeyIsTheNetwork(t *testing.T) {
 		}
 		addr := netip.MustParseAddr("2001:db8:ffff:ffff:ffff:ffff:ffff:ffff")
 		want := netip.PrefixFrom(addr, v6).Masked().Addr().As16()
-		if got := l.Address(addr); got != want {
+		if got := l.Address(addr); got.Bytes() != want || got != ratelimit.KeyOf(want) {
 			t.Errorf("/%d: got %x, want %x", v6, got, want)
 		}
 		l.Close()
+	}
+}
+
+// Keys are their bytes in another form: nothing is lost, and they are ordered
+// as those.
+func TestKeysAreBytes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) (b [16]byte) {
+			copy(b[:], rapid.SliceOfN(rapid.SampledFrom([]byte{0, 1, 0xff}), 16, 16).Draw(t, name))
+			return b
+		}
+		x, y := draw("x"), draw("y")
+		if got := ratelimit.KeyOf(x).Bytes(); got != x {
+			t.Fatalf("%x became %x", x, got)
+		}
+		if got, want := ratelimit.KeyOf(x).Compare(ratelimit.KeyOf(y)), bytes.Compare(x[:], y[:]); got != want {
+			t.Fatalf("%x and %x: %d, want %d", x, y, got, want)
+		}
+	})
+}
+
+// Go hands on in registers what has at most four fields and words. A check takes
+// a sixth more where its answer is written to memory and read again at each step.
+func TestFitsRegisters(t *testing.T) {
+	for _, v := range []any{ratelimit.Key{}, ratelimit.Decision{}} {
+		if typ := reflect.TypeOf(v); typ.NumField() > 4 || typ.Size() > 4*reflect.TypeFor[uintptr]().Size() {
+			t.Errorf("%v has %d fields in %d bytes", typ, typ.NumField(), typ.Size())
+		}
 	}
 }
 

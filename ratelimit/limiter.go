@@ -112,12 +112,8 @@ func (l *Limiter) conclude(ctx context.Context, k Key, d Decision, err error) (D
 	if l.observe != nil || l.refused != nil {
 		l.report(ctx, k, d, err, shadow)
 	}
-	switch {
-	case err == nil && d.Allowed:
-	case shadow:
+	if shadow && (err != nil || !d.Allowed) {
 		return Decision{Allowed: true}, nil
-	case err == nil:
-		d.By = l.name
 	}
 	return d, err
 }

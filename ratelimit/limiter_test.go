@@ -16,7 +16,7 @@ type clock struct{ at time.Duration }
 
 func (c *clock) now() time.Duration { return c.at }
 
-var key = ratelimit.Key{1}
+var key = ratelimit.Key{Hi: 1}
 
 // limiter makes one in memory, for a clock that stands still until it is moved.
 func limiter(t testing.TB, q ratelimit.Quota, c *clock) *ratelimit.Limiter {
@@ -36,7 +36,10 @@ func charge(t testing.TB, l *ratelimit.Limiter, cost int64) ratelimit.Decision {
 	if err != nil {
 		t.Fatalf("cost %d: %v", cost, err)
 	}
-	return d
+	if by := l.Name(); d.Allowed != (d.By == "") || !d.Allowed && d.By != by {
+		t.Fatalf("cost %d: %+v by %q, want it by %q if refused", cost, d.Decision, d.By, by)
+	}
+	return d.Decision
 }
 
 // do is one step: wait, then take cost (or give back, when it is negative) some
@@ -53,7 +56,7 @@ func allowed(remaining int64, reset time.Duration) ratelimit.Decision {
 }
 
 func refused(retry, reset time.Duration) ratelimit.Decision {
-	return ratelimit.Decision{Retry: retry, Reset: reset, By: "test"}
+	return ratelimit.Decision{Retry: retry, Reset: reset}
 }
 
 const ms = time.Millisecond
@@ -244,7 +247,7 @@ func TestRL_L21(t *testing.T) {
 	for i := range 10_000 {
 		clk.at += time.Duration(r.Int64N(int64(100 * ms)))
 		n := r.IntN(2)
-		k := ratelimit.Key{byte(n)}
+		k := ratelimit.Key{Hi: uint64(n)}
 		if r.IntN(5) == 0 {
 			if err := errors.Join(both.Refund(t.Context(), k), alone[n].Refund(t.Context(), k)); err != nil {
 				t.Fatal(err)

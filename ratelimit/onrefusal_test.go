@@ -36,7 +36,7 @@ func TestOnRefusal(t *testing.T) {
 	}
 	force, shadow := open("force", ratelimit.Enforce), open("shadow", ratelimit.Shadow)
 	ctx := context.WithValue(t.Context(), traceKey{}, "req-1")
-	k := ratelimit.Key{1}
+	k := ratelimit.Key{Hi: 1}
 	check := func(what string, want ...call) {
 		t.Helper()
 		if len(got) != len(want) {

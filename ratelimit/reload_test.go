@@ -100,19 +100,19 @@ func TestResetAndTop(t *testing.T) {
 	clk := &clock{}
 	l := limiter(t, ratelimit.Quota{Rate: 1, Period: time.Second, Burst: 10}, clk)
 	for n := range byte(5) {
-		if d, err := l.TakeCost(t.Context(), ratelimit.Key{n}, int64(n)+6); !d.Allowed || err != nil {
+		if d, err := l.TakeCost(t.Context(), ratelimit.Key{Hi: uint64(n)}, int64(n)+6); !d.Allowed || err != nil {
 			t.Fatal(d, err)
 		}
 	}
 	clk.at = time.Second
 	want := []ratelimit.Debtor{
-		{Key: ratelimit.Key{4}, Debt: 9, Retry: 0, Reset: 9 * time.Second},
-		{Key: ratelimit.Key{3}, Debt: 8, Retry: 0, Reset: 8 * time.Second},
+		{Key: ratelimit.Key{Hi: 4}, Debt: 9, Retry: 0, Reset: 9 * time.Second},
+		{Key: ratelimit.Key{Hi: 3}, Debt: 8, Retry: 0, Reset: 8 * time.Second},
 	}
 	if got := l.Top(2); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("Top(2): got %+v, want %+v", got, want)
 	}
-	if err := l.Reset(t.Context(), ratelimit.Key{4}); err != nil {
+	if err := l.Reset(t.Context(), ratelimit.Key{Hi: 4}); err != nil {
 		t.Fatal(err)
 	}
 	if got := l.Top(10); len(got) != 4 || got[0] != want[1] {

@@ -33,12 +33,12 @@ func watch(t *testing.T, name string, mode ratelimit.Mode, burst int64, open rat
 func TestShadow(t *testing.T) {
 	l, seen := watch(t, "x", ratelimit.Shadow, 1, memory.Open)
 	for range 3 {
-		if d, err := l.Take(t.Context(), key); !d.Allowed || d.Retry != 0 || d.By != "" || err != nil {
+		if d, err := l.Take(t.Context(), key); !d.Allowed || d.Retry != 0 || err != nil {
 			t.Errorf("shadow: got %+v, %v", d, err)
 		}
 	}
 	l.SetMode(ratelimit.Enforce)
-	if d, err := l.Take(t.Context(), key); d.Allowed || d.By != "x" || err != nil || l.Mode() != ratelimit.Enforce {
+	if d, err := l.Take(t.Context(), key); d.Allowed || err != nil || l.Mode() != ratelimit.Enforce {
 		t.Errorf("enforced, with the unit that the shadow charged: got %+v, %v", d, err)
 	}
 	l.SetMode(ratelimit.Shadow)
@@ -62,10 +62,10 @@ func TestShadowAmongOthers(t *testing.T) {
 		for _, i := range order {
 			charges = append(charges, ratelimit.Charge{Limiter: []*ratelimit.Limiter{full, free, real}[i], Key: key, Cost: 1})
 		}
-		for i, want := range []ratelimit.Decision{
-			{Allowed: true, Remaining: 1, Reset: time.Second},
-			{Allowed: true, Remaining: 0, Reset: 2 * time.Second},
-			{Retry: time.Second, Reset: 2 * time.Second, By: "real"},
+		for i, want := range []ratelimit.Verdict{
+			{Decision: ratelimit.Decision{Allowed: true, Remaining: 1, Reset: time.Second}},
+			{Decision: ratelimit.Decision{Allowed: true, Remaining: 0, Reset: 2 * time.Second}},
+			{Decision: ratelimit.Decision{Retry: time.Second, Reset: 2 * time.Second}, By: "real"},
 		} {
 			if got, err := ratelimit.TakeAll(t.Context(), charges...); got != want || err != nil {
 				t.Errorf("order %v, request %d: got %+v, %v; want %+v", order, i+1, got, err, want)

@@ -29,7 +29,7 @@ func TestTakeAllIsOneStep(t *testing.T) {
 			u := r.IntN(callers)
 			charges := []ratelimit.Charge{
 				{Limiter: wide, Key: key, Cost: 2},
-				{Limiter: users, Key: ratelimit.Key{byte(u), 1}, Cost: 1},
+				{Limiter: users, Key: ratelimit.Key{Hi: uint64(u), Lo: 1}, Cost: 1},
 				{Limiter: narrow, Key: key, Cost: 3},
 			}
 			r.Shuffle(3, func(i, j int) { charges[i], charges[j] = charges[j], charges[i] })
@@ -46,7 +46,7 @@ func TestTakeAllIsOneStep(t *testing.T) {
 	for u := range admitted {
 		n := admitted[u].Load()
 		sum += n
-		if d, _ := users.Peek(t.Context(), ratelimit.Key{byte(u), 1}); d.Remaining != 50-n {
+		if d, _ := users.Peek(t.Context(), ratelimit.Key{Hi: uint64(u), Lo: 1}); d.Remaining != 50-n {
 			t.Errorf("user %d: %d admitted and %d left of 50", u, n, d.Remaining)
 		}
 	}

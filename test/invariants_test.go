@@ -146,7 +146,7 @@ func TestInvariant05(t *testing.T) {
 				t.Errorf("two limiters are called %s", l.Name())
 			}
 			names[l.Name()] = true
-			k := ratelimit.Key{0xAB, byte(i)}
+			k := ratelimit.Key{Hi: 0xAB, Lo: uint64(i)}
 			if _, err := l.TakeCost(t.Context(), k, l.Quota().Burst); err != nil {
 				t.Fatal(err)
 			}

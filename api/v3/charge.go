@@ -149,7 +149,7 @@ func (a *API) take(c *Call, from int) error {
 		c.bill.n = from
 		return tooMany(d)
 	}
-	c.bill.stands = d
+	c.bill.stands = d.Decision
 	return nil
 }
 
@@ -160,7 +160,7 @@ func noStore(err error) error {
 }
 
 // tooMany is the answer of every limit: its bytes never tell which it was.
-func tooMany(d ratelimit.Decision) error {
+func tooMany(d ratelimit.Verdict) error {
 	return &fault.Error{Kind: fault.TooMany, RetryAfter: d.Retry, Message: ratelimit.Refusal, Reason: d.By}
 }
 

@@ -109,6 +109,6 @@ func (k mark) page() int { return int(k[0]) }
 
 // network is an address as a limiter cuts it.
 func network(l *ratelimit.Limiter, addr netip.Addr) string {
-	k := l.Address(addr)
+	k := l.Address(addr).Bytes()
 	return string(k[:])
 }

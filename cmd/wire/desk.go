@@ -94,10 +94,11 @@ func (d desk) Limiters(_ context.Context, top int) ([]ops.LimiterView, error) {
 // shown is what stands for a key: its hash, unless it is an address and the
 // configuration lets addresses be shown.
 func (a *App) shown(l *ratelimit.Limiter, k ratelimit.Key) string {
+	b := k.Bytes()
 	if keyedBy(l.Name()) == byAddress && a.refusals.ClearAddresses() {
-		return netip.AddrFrom16(k).Unmap().String()
+		return netip.AddrFrom16(b).Unmap().String()
 	}
-	return a.refusals.Digest(k[:])
+	return a.refusals.Digest(b[:])
 }
 
 // bucket is a key of a limiter.

@@ -173,7 +173,7 @@ func (x *explanation) step(l *ratelimit.Limiter, key, when string) {
 // key says how many bits count.
 func bucketOf(l *ratelimit.Limiter, addr netip.Addr) netip.Prefix {
 	key := l.Address(addr)
-	first := netip.AddrFrom16(key).Unmap()
+	first := netip.AddrFrom16(key.Bytes()).Unmap()
 	raw := addr.As16()
 	from := 0
 	if addr.Is4() {

@@ -33,7 +33,7 @@ func (b *builder) keep(spec ratelimit.Spec, onFailure string, open ratelimit.Ope
 	l, err := held(b, "limiter "+spec.Name, s, func() (*ratelimit.Limiter, error) {
 		l, err := ratelimit.New(spec, open)
 		l.OnRefusal(func(ctx context.Context, l *ratelimit.Limiter, k ratelimit.Key) {
-			refusals.Refused(ctx, limitlog.Refusal{Limiter: l.Name(), Key: k, Shadow: l.Mode() == ratelimit.Shadow})
+			refusals.Refused(ctx, limitlog.Refusal{Limiter: l.Name(), Key: k.Bytes(), Shadow: l.Mode() == ratelimit.Shadow})
 		})
 		return l, err
 	}, (*ratelimit.Limiter).Close)

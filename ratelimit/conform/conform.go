@@ -21,7 +21,6 @@ package conform
 
 import (
 	"context"
-	"encoding/binary"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -142,10 +141,7 @@ type bench struct {
 var keys atomic.Uint64
 
 // key is a fresh one.
-func (b *bench) key() (k ratelimit.Key) {
-	binary.BigEndian.PutUint64(k[8:], keys.Add(1))
-	return k
-}
+func (b *bench) key() ratelimit.Key { return ratelimit.Key{Lo: keys.Add(1)} }
 
 func (g Target) bench(t testing.TB, q ratelimit.Quota) *bench {
 	t.Helper()

@@ -22,7 +22,11 @@ type frail struct {
 	away *bool
 }
 
-func (f frail) Text(s string) (k ratelimit.Key) { copy(k[:], s); return k }
+func (f frail) Text(s string) ratelimit.Key {
+	var b [16]byte
+	copy(b[:], s)
+	return ratelimit.KeyOf(b)
+}
 
 func (f frail) Take(ctx context.Context, k ratelimit.Key, cost int64) (ratelimit.Decision, error) {
 	if *f.away {
@@ -78,7 +82,7 @@ func newStage(t *testing.T, p fallback.Policy, instances int, q ratelimit.Quota)
 func (s *stage) admitted(t *testing.T, n int) (allowed int) {
 	t.Helper()
 	for range n {
-		d, err := s.Take(t.Context(), ratelimit.Key{1})
+		d, err := s.Take(t.Context(), ratelimit.Key{Hi: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +152,7 @@ func TestOpen(t *testing.T) {
 	if n := s.admitted(t, 50); n != 50 {
 		t.Errorf("got %d of 50", n)
 	}
-	if _, err := s.TakeCost(t.Context(), ratelimit.Key{1}, 11); !errors.Is(err, ratelimit.ErrCost) {
+	if _, err := s.TakeCost(t.Context(), ratelimit.Key{Hi: 1}, 11); !errors.Is(err, ratelimit.ErrCost) {
 		t.Errorf("a cost above the burst: %v", err)
 	}
 	if s.outcomes[ratelimit.Fallback] != 50 {
@@ -161,12 +165,12 @@ func TestOpen(t *testing.T) {
 func TestClosed(t *testing.T) {
 	s := newStage(t, fallback.Closed, 2, ten)
 	s.away = true
-	_, err := s.Take(t.Context(), ratelimit.Key{1})
+	_, err := s.Take(t.Context(), ratelimit.Key{Hi: 1})
 	var u *fallback.Unavailable
 	if !errors.As(err, &u) || u.RetryAfterSeconds() < 1 || !errors.Is(err, errAway) {
 		t.Errorf("got %v", err)
 	}
-	if err := s.Refund(t.Context(), ratelimit.Key{1}); err != nil {
+	if err := s.Refund(t.Context(), ratelimit.Key{Hi: 1}); err != nil {
 		t.Errorf("refund: %v", err)
 	}
 	if s.outcomes[ratelimit.Failed] != 1 {
@@ -201,11 +205,11 @@ func TestCallersFaults(t *testing.T) {
 	s.away = true
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Take(gone, ratelimit.Key{1}); !errors.Is(err, errAway) {
+	if _, err := s.Take(gone, ratelimit.Key{Hi: 1}); !errors.Is(err, errAway) {
 		t.Errorf("a caller who left: %v", err)
 	}
 	s.away = false
-	if _, err := s.TakeCost(t.Context(), ratelimit.Key{1}, 11); !errors.Is(err, ratelimit.ErrCost) {
+	if _, err := s.TakeCost(t.Context(), ratelimit.Key{Hi: 1}, 11); !errors.Is(err, ratelimit.ErrCost) {
 		t.Errorf("a cost above the burst: %v", err)
 	}
 	if s.guard.Failing() || s.log.Len() > 0 {
@@ -221,11 +225,11 @@ func TestRefundDuringOutage(t *testing.T) {
 		if s.admitted(t, 1) != 1 {
 			t.Fatal("a charge that was given back counts")
 		}
-		if err := s.Refund(t.Context(), ratelimit.Key{1}); err != nil {
+		if err := s.Refund(t.Context(), ratelimit.Key{Hi: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Reset(t.Context(), ratelimit.Key{1}); !errors.Is(err, errAway) {
+	if err := s.Reset(t.Context(), ratelimit.Key{Hi: 1}); !errors.Is(err, errAway) {
 		t.Errorf("a reset that the store never saw: %v", err)
 	}
 }

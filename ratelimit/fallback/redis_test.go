@@ -98,7 +98,7 @@ func TestRL_R07(t *testing.T) {
 	for i, n := range nodes {
 		admitted := 0
 		for range 30 {
-			if n.try(t, ratelimit.Key{1}) {
+			if n.try(t, ratelimit.Key{Hi: 1}) {
 				admitted++
 			}
 		}
@@ -108,7 +108,7 @@ func TestRL_R07(t *testing.T) {
 	}
 	admitted, begin := 0, time.Now()
 	for time.Since(begin) < 3*time.Second {
-		if fast.try(t, ratelimit.Key{1}) {
+		if fast.try(t, ratelimit.Key{Hi: 1}) {
 			admitted++
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -124,7 +124,7 @@ func TestRL_R08(t *testing.T) {
 	n := newNode(t, s.Addr, fallback.Closed, slow)
 	s.Kill()
 	for range 20 {
-		if n.try(t, ratelimit.Key{1}) {
+		if n.try(t, ratelimit.Key{Hi: 1}) {
 			t.Fatal("admitted")
 		}
 	}
@@ -140,7 +140,7 @@ func TestRL_R09(t *testing.T) {
 	n := newNode(t, s.Addr, fallback.Open, slow)
 	s.Kill()
 	for range 100 {
-		if !n.try(t, ratelimit.Key{1}) {
+		if !n.try(t, ratelimit.Key{Hi: 1}) {
 			t.Fatal("refused")
 		}
 	}
@@ -159,14 +159,14 @@ func TestRL_R10(t *testing.T) {
 	n := newNode(t, s.Addr, fallback.Local, slow)
 	s.Kill()
 	for i := range 20 {
-		if got, want := n.try(t, ratelimit.Key{1}), i < 5; got != want {
+		if got, want := n.try(t, ratelimit.Key{Hi: 1}), i < 5; got != want {
 			t.Fatalf("check %d without the server: %v", i, got)
 		}
 	}
 	s.Restart()
 	shared := 0
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && shared < 10; time.Sleep(20 * time.Millisecond) {
-		if n.try(t, ratelimit.Key{1}) {
+		if n.try(t, ratelimit.Key{Hi: 1}) {
 			shared++
 		}
 	}
@@ -175,7 +175,7 @@ func TestRL_R10(t *testing.T) {
 	}
 	s.Kill()
 	for range 20 {
-		if n.try(t, ratelimit.Key{1}) {
+		if n.try(t, ratelimit.Key{Hi: 1}) {
 			t.Fatal("the second outage brought a fresh quota")
 		}
 	}
@@ -193,13 +193,13 @@ func TestRL_R17(t *testing.T) {
 	}
 	p := redistest.Between(t, redistest.Start(t).Addr)
 	n := newNode(t, p.Addr, fallback.Local, ten)
-	n.try(t, ratelimit.Key{9})
+	n.try(t, ratelimit.Key{Hi: 9})
 	before, most := runtime.NumGoroutine(), 0
 	begin, admitted := time.Now(), 0
 	for round := range 2 * rounds {
 		p.Lose(round%2 == 0)
 		for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-			if n.try(t, ratelimit.Key{1}) {
+			if n.try(t, ratelimit.Key{Hi: 1}) {
 				admitted++
 			}
 			most = max(most, runtime.NumGoroutine())
@@ -234,8 +234,8 @@ func TestTogetherWithoutServer(t *testing.T) {
 	small, shut := other("small", fallback.Local, ratelimit.Enforce), other("shut", fallback.Closed, ratelimit.Enforce)
 	shadow := other("shadow", fallback.Closed, ratelimit.Shadow)
 	s.Kill()
-	k := ratelimit.Key{1}
-	together := func(more ...*ratelimit.Limiter) (ratelimit.Decision, error) {
+	k := ratelimit.Key{Hi: 1}
+	together := func(more ...*ratelimit.Limiter) (ratelimit.Verdict, error) {
 		charges := []ratelimit.Charge{{Limiter: n.Limiter, Key: k, Cost: 1}, {Limiter: shadow, Key: k, Cost: 1}}
 		for _, l := range more {
 			charges = append(charges, ratelimit.Charge{Limiter: l, Key: k, Cost: 1})

@@ -63,7 +63,7 @@ func (c *crossing) back() {
 func (c *crossing) until(failing bool) {
 	c.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if c.try(c.T, ratelimit.Key{99}); c.guard.Failing() == failing && c.client.Broken() == failing {
+		if c.try(c.T, ratelimit.Key{Hi: 99}); c.guard.Failing() == failing && c.client.Broken() == failing {
 			return
 		}
 	}
@@ -75,7 +75,7 @@ func (c *crossing) until(failing bool) {
 // shared, and five of this process. It makes no store owe less than nothing.
 func TestRefundCrosses(t *testing.T) {
 	s := redistest.Start(t)
-	c := &crossing{T: t, proxy: redistest.Between(t, s.Addr), server: s.Addr, key: ratelimit.Key{1}}
+	c := &crossing{T: t, proxy: redistest.Between(t, s.Addr), server: s.Addr, key: ratelimit.Key{Hi: 1}}
 	c.node = newNode(t, c.proxy.Addr, fallback.Local, slow)
 	c.take(12, 10)
 	c.away()
@@ -91,7 +91,7 @@ func TestRefundCrosses(t *testing.T) {
 	c.take(12, 0)
 
 	// Where nothing is owed, nothing can be given back.
-	c.key, c.net = ratelimit.Key{2}, 0
+	c.key, c.net = ratelimit.Key{Hi: 2}, 0
 	c.away()
 	c.take(8, 5)
 	c.back()
@@ -101,7 +101,7 @@ func TestRefundCrosses(t *testing.T) {
 	c.take(8, 0)
 
 	// So it goes on over many outages.
-	c.key, c.net = ratelimit.Key{3}, 0
+	c.key, c.net = ratelimit.Key{Hi: 3}, 0
 	c.take(8, 5)
 	c.back()
 	c.take(12, 10)

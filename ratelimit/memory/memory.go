@@ -10,7 +10,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -32,7 +31,7 @@ const maxEntries = maxShards << 24
 // any number of goroutines and never wait for anything but a shard's lock.
 type Store struct {
 	now       func() time.Duration
-	seed      maphash.Seed
+	hasher    hash
 	id        uint64 // in the order of locks
 	shards    []shard
 	shift     uint // of a hash to the number of its shard
@@ -58,7 +57,7 @@ func New(spec ratelimit.Spec) (*Store, error) {
 		return nil, fmt.Errorf("memory: a store of %d entries; want 1..%d", spec.MaxEntries, maxEntries)
 	}
 	s := &Store{
-		now: spec.Now, seed: maphash.MakeSeed(), id: ids.Add(1),
+		now: spec.Now, hasher: newHash(), id: ids.Add(1),
 		shards: newShards(spec.MaxEntries, r), capacity: spec.MaxEntries,
 		algorithm: spec.Algorithm, overflow: spec.Overflow,
 	}
@@ -131,10 +130,8 @@ func (s *Store) Stats() ratelimit.Stats {
 // Close ends the sweeper and waits for it. The store still answers after it.
 func (s *Store) Close() { s.stop() }
 
-// hash is keyed at random for each store: who sends requests cannot choose
-// addresses that all meet in one shard. Its upper bits pick the shard, its
-// lower half the place there.
-func (s *Store) hash(k ratelimit.Key) uint64 { return maphash.Bytes(s.seed, k[:]) }
+// hash is that of a key in this store.
+func (s *Store) hash(k ratelimit.Key) uint64 { return s.hasher.of(k) }
 
 func (s *Store) nth(hash uint64) int { return int(hash >> s.shift) }
 

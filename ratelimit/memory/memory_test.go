@@ -2,7 +2,6 @@ package memory_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"runtime"
 	"slices"
@@ -31,10 +30,7 @@ func open(t testing.TB, entries int, q ratelimit.Quota, c *clock) *memory.Store 
 	return s
 }
 
-func key(n int) (k ratelimit.Key) {
-	binary.BigEndian.PutUint64(k[8:], uint64(n))
-	return k
-}
+func key(n int) ratelimit.Key { return ratelimit.Key{Lo: uint64(n)} }
 
 func take(t testing.TB, s *memory.Store, n int, cost int64) ratelimit.Decision {
 	t.Helper()

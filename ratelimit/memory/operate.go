@@ -89,7 +89,7 @@ func (h *shard) debtors(top []ratelimit.Debtor, at time.Duration, from, to int) 
 // largest keeps the n largest debts; of equal ones, those that last longest.
 func largest(top []ratelimit.Debtor, n int) []ratelimit.Debtor {
 	slices.SortFunc(top, func(a, b ratelimit.Debtor) int {
-		return cmp.Or(cmp.Compare(b.Debt, a.Debt), cmp.Compare(b.Reset, a.Reset), slices.Compare(a.Key[:], b.Key[:]))
+		return cmp.Or(cmp.Compare(b.Debt, a.Debt), cmp.Compare(b.Reset, a.Reset), a.Key.Compare(b.Key))
 	})
 	return top[:min(n, len(top))]
 }

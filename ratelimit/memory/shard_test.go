@@ -3,7 +3,6 @@ package memory
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -24,10 +23,7 @@ func testStore(t *testing.T, entries int, now func() time.Duration) *Store {
 	return s
 }
 
-func numbered(n int) (k ratelimit.Key) {
-	binary.BigEndian.PutUint64(k[8:], uint64(n))
-	return k
-}
+func numbered(n int) ratelimit.Key { return ratelimit.Key{Lo: uint64(n)} }
 
 func TestShardLimits(t *testing.T) {
 	for capacity, want := range map[int]int{1: 1, 3: 1, 1000: 1, 1023: 1, 1024: 2, 10_000: 16, 100_001: 128, 10_000_000: 256} {

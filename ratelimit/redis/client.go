@@ -193,6 +193,7 @@ func (c *Client) hash(kind string, b []byte) [16]byte {
 // tag is the part of a key's name that a cluster places it by: one for all
 // limiters, so that they can decide on an address in one call.
 func (c *Client) tag(k ratelimit.Key) string {
-	h := c.hash("key", k[:])
+	b := k.Bytes()
+	h := c.hash("key", b[:])
 	return base64.RawURLEncoding.EncodeToString(h[:])
 }

@@ -2,7 +2,6 @@ package redis_test
 
 import (
 	"context"
-	"encoding/binary"
 	"testing"
 	"time"
 
@@ -57,10 +56,7 @@ func open(t testing.TB, c *redis.Client, s ratelimit.Spec) *redis.Store {
 	return st.(*redis.Store)
 }
 
-func key(n int) (k ratelimit.Key) {
-	binary.BigEndian.PutUint64(k[8:], uint64(n))
-	return k
-}
+func key(n int) ratelimit.Key { return ratelimit.Key{Lo: uint64(n)} }
 
 func take(t testing.TB, s ratelimit.Store, k ratelimit.Key, cost int64) ratelimit.Decision {
 	t.Helper()

@@ -64,7 +64,7 @@ func (s *Store) Requota(_ context.Context, q ratelimit.Quota) error {
 // Text is the key of a text, the same in every process with the Client's
 // secret.
 func (s *Store) Text(text string) ratelimit.Key {
-	return s.client.hash("text", []byte(text))
+	return ratelimit.KeyOf(s.client.hash("text", []byte(text)))
 }
 
 // Take charges a key by the server's clock.

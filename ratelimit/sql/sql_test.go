@@ -2,7 +2,6 @@ package sql_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -61,10 +60,7 @@ func spec(name string, rate int64, period time.Duration, burst int64) ratelimit.
 	return ratelimit.Spec{Name: name, Quota: ratelimit.Quota{Rate: rate, Period: period, Burst: burst}, Algorithm: ratelimit.GCRA}
 }
 
-func key(n int) (k ratelimit.Key) {
-	binary.BigEndian.PutUint64(k[8:], uint64(n))
-	return k
-}
+func key(n int) ratelimit.Key { return ratelimit.Key{Lo: uint64(n)} }
 
 func take(t testing.TB, s ratelimit.Store, k ratelimit.Key, cost int64) ratelimit.Decision {
 	t.Helper()

@@ -102,14 +102,17 @@ func (c *Client) hash(kind string, b []byte) [16]byte {
 }
 
 // Text is the key of a text, the same in every process with the secret.
-func (s *Store) Text(text string) ratelimit.Key { return s.client.hash("text", []byte(text)) }
+func (s *Store) Text(text string) ratelimit.Key {
+	return ratelimit.KeyOf(s.client.hash("text", []byte(text)))
+}
 
 func (s *Store) id(k ratelimit.Key) string {
 	kind := "key"
 	if s.sliding {
 		kind = "window" // its rows mean something else
 	}
-	h := s.client.hash(kind, k[:])
+	b := k.Bytes()
+	h := s.client.hash(kind, b[:])
 	return hex.EncodeToString(h[:])
 }
 
