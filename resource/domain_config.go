@@ -2,8 +2,8 @@ package resource
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/keystone-go/keystone-go/internal/db"
@@ -30,11 +30,10 @@ var (
 		},
 	}
 	domainSecrets = map[string][]string{"ldap": {"password"}}
+	// readableRules are the options of security_compliance that everybody may
+	// read of the default domain.
+	readableRules = []string{"password_regex", "password_regex_description"}
 )
-
-// DomainOptions are options that one domain sets for itself: values that JSON
-// can hold, by group and name.
-type DomainOptions map[string]map[string]any
 
 // DomainConfigs holds the options that domains set for themselves.
 type DomainConfigs struct {
@@ -43,64 +42,114 @@ type DomainConfigs struct {
 	// options for the groups that they name ([domain_config]
 	// additional_whitelisted_options, additional_sensitive_options).
 	Additional, AdditionalSecrets map[string][]string
+	// DefaultDomain is the one whose rules for passwords can be read.
+	DefaultDomain string
+	// Running gives the value of an option in the server's own configuration;
+	// false for one that it does not have, or that is a secret.
+	Running func(group, option string) (any, bool)
+	// Warn, if set, is told of references that lead nowhere.
+	Warn func(ctx context.Context, message string, args ...any)
 }
 
-// Has reports whether a domain has set any option.
-func (c DomainConfigs) Has(ctx context.Context, domainID string) (bool, error) {
-	n, err := db.One(ctx, c.DB, db.Query[int]{
-		Text: `select (select count(*) from whitelisted_config where domain_id = $1) + (select count(*) from sensitive_config where domain_id = $1)`,
-		Args: []any{domainID},
-		Scan: func(r db.Row) (n int, err error) { err = r.Scan(&n); return n, err },
-	})
-	return n > 0, err
+// ConfigPath says which options are meant: all, those of a group, or one.
+type ConfigPath struct{ Group, Option string }
+
+// String is how messages name it.
+func (p ConfigPath) String() string {
+	switch {
+	case p.Option != "":
+		return fmt.Sprintf("option %s in group %s", p.Option, p.Group)
+	case p.Group != "":
+		return "group " + p.Group
+	}
+	return "any options"
 }
 
-// Set stores options in the place of all that the domain had; those that no
-// domain may set are refused, and nothing is changed.
-func (c DomainConfigs) Set(ctx context.Context, domainID string, options DomainOptions) error {
-	if len(options) == 0 {
-		return invalidDomainConfig("No options specified")
-	}
-	var b db.Batch
-	for _, table := range []string{"whitelisted_config", "sensitive_config"} {
-		b.Exec(`delete from `+table+` where domain_id = $1`, domainID)
-	}
-	for _, group := range slices.Sorted(maps.Keys(options)) {
-		if len(options[group]) == 0 {
-			return invalidDomainConfig("The value of group %s specified in the config should be a dictionary of options", group)
-		}
-		for _, option := range slices.Sorted(maps.Keys(options[group])) {
-			table, err := c.table(group, option)
-			if err != nil {
-				return err
-			}
-			b.Exec(`insert into `+table+` (domain_id, "group", "option", value) values ($1, $2, $3, $4)`,
-				domainID, group, option, pyjson.Encode(options[group][option]))
+// plain and secret are the options of a group; false for a group without.
+func (c DomainConfigs) plain(group string) ([]string, bool) {
+	return optionsOf(group, c.Additional, domainOptions)
+}
+
+func (c DomainConfigs) secret(group string) ([]string, bool) {
+	return optionsOf(group, c.AdditionalSecrets, domainSecrets)
+}
+
+// optionsOf finds the options of a group in the first table that has it.
+func optionsOf(group string, tables ...map[string][]string) ([]string, bool) {
+	for _, t := range tables {
+		if list, found := t[group]; found {
+			return list, true
 		}
 	}
-	if err := c.DB.Send(ctx, &b); err != nil {
-		return fmt.Errorf("store the configuration of domain %s: %w", domainID, err)
+	return nil, false
+}
+
+// allow refuses a path to what no domain may set.
+func (c DomainConfigs) allow(at ConfigPath) error {
+	if at == (ConfigPath{}) {
+		return nil
+	}
+	plain, known := c.plain(at.Group)
+	secret, knownSecret := c.secret(at.Group)
+	switch {
+	case !known && !knownSecret:
+		return invalidDomainConfig("Group %s is not supported for domain specific configurations", at.Group)
+	case at.Option != "" && !slices.Contains(plain, at.Option) && !slices.Contains(secret, at.Option):
+		return invalidDomainConfig("Option %s in group %s is not supported for domain specific configurations", at.Option, at.Group)
 	}
 	return nil
 }
 
-// table is where an option is kept: secrets stand apart, so that no list shows
-// them.
-func (c DomainConfigs) table(group, option string) (string, error) {
-	plain, secrets := maps.Clone(domainOptions), maps.Clone(domainSecrets)
-	maps.Copy(plain, c.Additional)
-	maps.Copy(secrets, c.AdditionalSecrets)
-	switch {
-	case slices.Contains(secrets[group], option):
-		return "sensitive_config", nil
-	case slices.Contains(plain[group], option):
-		return "whitelisted_config", nil
-	case plain[group] == nil && secrets[group] == nil:
-		return "", invalidDomainConfig("Group %s is not supported for domain specific configurations", group)
+// checked gives the options that were sent, by group; it refuses what no domain
+// may set. Python fails on the options of a text or a number in their place.
+func (c DomainConfigs) checked(sent any) (pyjson.Object, error) {
+	if falsy(sent) {
+		return nil, invalidDomainConfig("No options specified")
 	}
-	return "", invalidDomainConfig("Option %[2]s in group %[1]s is not supported for domain specific configurations", group, option)
+	groups, isObject := sent.(pyjson.Object)
+	if !isObject {
+		return nil, fault.Invalid("groups of options", "config")
+	}
+	for _, g := range groups {
+		options, _ := g.Value.(pyjson.Object)
+		if len(options) == 0 {
+			return nil, invalidDomainConfig("The value of group %s specified in the config should be a dictionary of options", g.Key)
+		}
+		for _, o := range options {
+			if err := c.named(ConfigPath{g.Key, o.Key}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return groups, nil
+}
+
+// named is allow for names that were sent, which may be empty.
+func (c DomainConfigs) named(at ConfigPath) error {
+	if err := c.allow(at); err != nil || at.Group != "" && at.Option != "" {
+		return err
+	}
+	return invalidDomainConfig("Option %s in group %s is not supported for domain specific configurations", at.Option, at.Group)
+}
+
+// falsy reports whether Python takes a value for nothing.
+func falsy(v any) bool {
+	switch v := v.(type) {
+	case pyjson.Object:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	case json.Number:
+		n, _ := v.Float64()
+		return n == 0
+	}
+	return v == nil || v == false || v == ""
 }
 
 func invalidDomainConfig(reason string, args ...any) error {
 	return fault.New(fault.Forbidden, "Invalid domain specific configuration: %s.", fmt.Sprintf(reason, args...))
+}
+
+func noDomainConfig(domainID string, at ConfigPath) error {
+	return fault.New(fault.NotFound, "Could not find %s in domain configuration for domain %s.", at, domainID)
 }

@@ -177,12 +177,13 @@ func (o thing[T]) changed(c *Call, v T, err error) (Reply, error) {
 // secrets are the members of bodies that nobody but their handler may see.
 var secrets = []string{"password", "original_password", "secret", "blob"}
 
-// withoutSecrets leaves them out of an object and of the objects in it.
-func withoutSecrets(o pyjson.Object) pyjson.Object {
-	out := o.Without(secrets...)
+// withoutSecrets leaves them, and more, out of an object and of the objects in
+// it.
+func withoutSecrets(o pyjson.Object, more ...string) pyjson.Object {
+	out := o.Without(secrets...).Without(more...)
 	for i, m := range out {
 		if inner, isObject := m.Value.(pyjson.Object); isObject {
-			out[i].Value = withoutSecrets(inner)
+			out[i].Value = withoutSecrets(inner, more...)
 		}
 	}
 	return out

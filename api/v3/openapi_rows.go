@@ -63,6 +63,14 @@ var descriptions = map[string]described{
 	"HEAD /v3/keystone-go/ratelimit":     {summary: "Show the rate limits, and how a caller stands with them", query: append(subjectQuery, topQuery), answers: map[int]string{200: "Limiters with their largest debts"}},
 	"DELETE /v3/keystone-go/ratelimit":   {summary: "Give a user or an address its quota back", query: subjectQuery, answers: map[int]string{200: "The limiters that have forgotten what it owed"}},
 
+	"PUT /v3/domains/{domain_id}/config": {
+		summary: "Set all options of a domain", body: configSchema(optionsSchema),
+		answers: map[int]string{200: "Those that may be read", 201: "The same, where none were set before"}, also: []int{409},
+	},
+	"PATCH /v3/domains/{domain_id}/config":                  changedConfig("all options", optionsSchema),
+	"PATCH /v3/domains/{domain_id}/config/{group}":          changedConfig("a group of options", optionsSchema),
+	"PATCH /v3/domains/{domain_id}/config/{group}/{option}": changedConfig("an option", pyjson.Object{}),
+
 	"POST /v3/users/{user_id}/password": {
 		summary: "Change one's own password", body: passwordChange.schema(), answers: map[int]string{204: "It is changed, and the user's tokens are revoked"}, also: []int{409},
 	},
@@ -103,3 +111,20 @@ var loginSchema = func() pyjson.Object {
 	})
 	return object([]any{"auth"}, member("auth", object([]any{"identity"}, member("identity", identity, "scope", scope))))
 }()
+
+// optionsSchema is a group of a domain's options.
+var optionsSchema = member("type", "object", "minProperties", 1)
+
+// configSchema is the body with a domain's options: groups of them, or
+// options with their values.
+func configSchema(each pyjson.Object) pyjson.Object {
+	inner := member("type", "object", "minProperties", 1, "additionalProperties", each)
+	return member("type", "object", "required", []any{"config"}, "properties", member("config", inner))
+}
+
+func changedConfig(what string, each pyjson.Object) described {
+	return described{
+		summary: "Change " + what + " of a domain", body: configSchema(each),
+		answers: map[int]string{200: "All options of the domain that may be read"}, also: []int{409},
+	}
+}

@@ -196,7 +196,7 @@ func (a *API) authorize(c *Call) error {
 	if len(c.body) > 0 {
 		// Under a name of its own: a body cannot pass for what the path or the
 		// database says. Rules may ask a server elsewhere: secrets are left out.
-		target.AddObject("request_body", withoutSecrets(c.body))
+		target.AddObject("request_body", withoutSecrets(c.body, c.route.Hidden...))
 	}
 	if c.route.Query != nil {
 		target.AddObject("filter_attr", c.filterAttributes())

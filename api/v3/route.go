@@ -51,6 +51,9 @@ type Route struct {
 	// Body and Query are the schemas of body and parameters, checked first.
 	Body  *shape
 	Query *query
+	// Hidden are members of the body that no rule may see, beside those that
+	// are hidden on every row.
+	Hidden []string
 	// Check looks at what schemas cannot say of body and query. It runs before
 	// authentication, as Keystone's schemas do.
 	Check func(*Call) error

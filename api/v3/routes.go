@@ -26,6 +26,7 @@ type Resources struct {
 	EndpointGroups catalog.EndpointGroups
 	EndpointFilter catalog.EndpointFilter
 	Projects       resource.Projects
+	DomainConfigs  resource.DomainConfigs
 	// DefaultDomain is [identity] default_domain_id.
 	DefaultDomain string
 	Groups        identity.Groups
@@ -54,6 +55,7 @@ func Table(r Resources) []Route {
 		endpointGroups{r.EndpointGroups}.routes(),
 		endpointFilter{r.EndpointFilter, r.EndpointGroups}.routes(),
 		domains{r.Projects}.routes(),
+		domainConfigs{r.DomainConfigs}.routes(),
 		roles{r.Roles}.routes(),
 		impliedRoles{r.Roles}.routes(),
 		grants{r.Grants, people}.routes(),

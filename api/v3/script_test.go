@@ -3,6 +3,7 @@ package v3_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/cascade"
+	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/passhash"
 	"github.com/keystone-go/keystone-go/internal/uuid"
@@ -50,6 +52,8 @@ func script(t *testing.T, st *stand, steps []step) {
 	}
 }
 
+var usualConfig = sync.OnceValue(conf.Default)
+
 // resources are all there are, on a database.
 func resources(t testing.TB, d db.DB) v3.Resources {
 	t.Helper()
@@ -65,9 +69,16 @@ func resources(t testing.TB, d db.DB) v3.Resources {
 		Policies:       catalog.Policies{DB: d},
 		EndpointGroups: catalog.EndpointGroups{DB: d}, EndpointFilter: catalog.EndpointFilter{DB: d},
 		Projects: resource.Projects{DB: d, MaxDepth: 5, FederatedDomain: "Federated", Revoker: revoker},
-		Users:    identity.Users{DB: d, Hasher: hasher, Revoker: revoker, Now: time.Now, NewID: uuid.Hex},
-		Groups:   identity.Groups{DB: d, Revoker: revoker},
-		Roles:    assignment.Roles{DB: d, Prohibited: []string{"admin"}},
-		Grants:   assignment.Grants{DB: d},
+		DomainConfigs: resource.DomainConfigs{DB: d, DefaultDomain: "default", Running: func(group, option string) (any, bool) {
+			if option == "password_regex" {
+				return "^a", true
+			}
+			s, found := usualConfig().Find(group, option)
+			return s.Value, found && !s.Secret
+		}},
+		Users:  identity.Users{DB: d, Hasher: hasher, Revoker: revoker, Now: time.Now, NewID: uuid.Hex},
+		Groups: identity.Groups{DB: d, Revoker: revoker},
+		Roles:  assignment.Roles{DB: d, Prohibited: []string{"admin"}},
+		Grants: assignment.Grants{DB: d},
 	}
 }

@@ -12,9 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/keystone-go/keystone-go/cmd/wire"
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/resource"
 )
 
@@ -44,9 +46,7 @@ keeps them. The exit code is 1 when a file was left out.`,
 					fmt.Fprintln(p.out, "The --all option cannot be used with the --domain-name option")
 					return exitCode(failed)
 				}
-				u := domainUpload{p: p, db: d, dir: cfg.Identity.DomainConfigDir, configs: resource.DomainConfigs{
-					DB: d, Additional: cfg.DomainConfig.AdditionalWhitelistedOptions, AdditionalSecrets: cfg.DomainConfig.AdditionalSensitiveOptions,
-				}}
+				u := domainUpload{p: p, db: d, dir: cfg.Identity.DomainConfigDir, configs: wire.DomainConfigs(cfg, d)}
 				return u.run(ctx, name)
 			})
 		},
@@ -159,14 +159,15 @@ func (u domainUpload) store(ctx context.Context, path, name string) (bool, error
 		u.p.complain(err)
 		return false, nil
 	}
-	options := resource.DomainOptions{}
+	options := pyjson.Object{}
 	for _, s := range sections {
-		options[s.Name] = map[string]any{}
+		group := pyjson.Object{}
 		for _, o := range s.Options {
-			options[s.Name][o.Name] = o.Value
+			group = group.Set(o.Name, o.Value)
 		}
+		options = options.Set(s.Name, group)
 	}
-	err = u.configs.Set(ctx, domain.ID, options)
+	_, _, err = u.configs.Set(ctx, domain.ID, options)
 	if _, refused := errors.AsType[*fault.Error](err); refused {
 		slog.ErrorContext(ctx, fmt.Sprintf("Error processing config file for domain: %s, filename: %s, error: %v", name, path, err))
 		return false, nil

@@ -1,10 +1,14 @@
 package wire
 
 import (
+	"context"
+
 	"github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/internal/conf"
+	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/resource"
 )
 
@@ -24,6 +28,7 @@ func (b *builder) resources() v3.Resources {
 		Grants:   assignment.Grants{DB: d},
 		Roles:    assignment.Roles{DB: d, Limit: listLimit(b.cfg.Role.ListLimit, global), Prohibited: b.cfg.Assignment.ProhibitedImpliedRole},
 		Projects: b.projects(), DefaultDomain: b.cfg.Identity.DefaultDomainID,
+		DomainConfigs: b.domainConfigs(),
 	}
 }
 
@@ -36,5 +41,24 @@ func (b *builder) projects() resource.Projects {
 		DB: b.app.DB, Limit: listLimit(b.cfg.Resource.ListLimit, b.cfg.Default.ListLimit), MaxDepth: deepest,
 		SafeProjectNames: b.cfg.Resource.ProjectNameURLSafe != "off", SafeDomainNames: b.cfg.Resource.DomainNameURLSafe != "off",
 		FederatedDomain: b.cfg.Federation.FederatedDomainName, Revoker: b.app.Users.Revoker,
+	}
+}
+
+func (b *builder) domainConfigs() resource.DomainConfigs {
+	configs := DomainConfigs(b.cfg, b.app.DB)
+	configs.Warn = func(ctx context.Context, message string, args ...any) { b.Log.WarnContext(ctx, message, args...) }
+	return configs
+}
+
+// DomainConfigs are the options that domains set for themselves, beside those
+// of the configuration.
+func DomainConfigs(cfg *conf.Config, d db.DB) resource.DomainConfigs {
+	return resource.DomainConfigs{
+		DB: d, DefaultDomain: cfg.Identity.DefaultDomainID,
+		Additional: cfg.DomainConfig.AdditionalWhitelistedOptions, AdditionalSecrets: cfg.DomainConfig.AdditionalSensitiveOptions,
+		Running: func(group, option string) (any, bool) {
+			s, found := cfg.Find(group, option)
+			return s.Value, found && !s.Secret
+		},
 	}
 }

@@ -26,12 +26,20 @@ func (c *Config) Dynamic() []Setting { return c.dynamic }
 
 // Setting is the setting of an option that there is.
 func (c *Config) Setting(section, option string) Setting {
-	for _, s := range c.settings {
-		if s.Section == section && s.Option == option {
-			return s
-		}
+	if s, found := c.Find(section, option); found {
+		return s
 	}
 	panic("conf: there is no option " + Name{section, option}.String())
+}
+
+// Find is the setting of an option that there may not be.
+func (c *Config) Find(section, option string) (Setting, bool) {
+	for _, s := range c.settings {
+		if s.Section == section && s.Option == option {
+			return s, true
+		}
+	}
+	return Setting{}, false
 }
 
 // Fault blames a setting.

@@ -173,7 +173,7 @@ func (p *part) fill(r *run) (string, verdict) {
 		return p.text, yes
 	}
 	if p.verb == 's' && p.width == 0 && p.prec < 0 {
-		return str(value), yes
+		return Str(value), yes
 	}
 	text, ok := p.convert(value)
 	if !ok {
@@ -186,7 +186,7 @@ func (p *part) convert(value any) (string, bool) {
 	text, sign := "", ""
 	switch p.verb {
 	case 's':
-		text = str(value)
+		text = Str(value)
 	case 'r':
 		text = repr(value)
 	case 'a':

@@ -64,7 +64,7 @@ func (r *run) end(value any, path []string, match string) verdict {
 		if s, ok := value.(string); ok {
 			return verdictOf(s == match)
 		}
-		return verdictOf(str(value) == match)
+		return verdictOf(Str(value) == match)
 	}
 	next, has, ok := member(value, path[0])
 	switch {

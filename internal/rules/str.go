@@ -11,10 +11,10 @@ import (
 	"unicode"
 )
 
-// str writes a value as Python's str does. Numbers of a JSON body must have
+// Str writes a value as Python's str does. Numbers of a JSON body must have
 // been read as json.Number, or 5 would be written like the float it became.
 // The keys of a map come sorted.
-func str(value any) string {
+func Str(value any) string {
 	switch v := value.(type) {
 	case string:
 		return v
