@@ -1,10 +1,8 @@
 package auth
 
 import (
-	"strings"
 	"time"
 
-	"github.com/keystone-go/keystone-go/catalog"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
@@ -42,8 +40,8 @@ func (id *Identity) Body() pyjson.Object {
 	if id.Scope() != "" {
 		body = append(body, pyjson.Member{Key: "roles", Value: id.roleList()})
 	}
-	if id.HasCatalog {
-		body = append(body, pyjson.Member{Key: "catalog", Value: CatalogBody(id.Catalog)})
+	if id.Catalog != "" {
+		body = append(body, pyjson.Member{Key: "catalog", Value: id.Catalog})
 	}
 	if len(id.ServiceProviders) > 0 {
 		body = append(body, pyjson.Member{Key: "service_providers", Value: id.providerList()})
@@ -92,50 +90,4 @@ func (id *Identity) providerList() []pyjson.Object {
 		out[i] = pyjson.Object{{Key: "auth_url", Value: p.AuthURL}, {Key: "id", Value: p.ID}, {Key: "sp_url", Value: p.SPURL}}
 	}
 	return out
-}
-
-// CatalogBody is a catalog as answers show it; what an endpoint keeps in its
-// extra attributes is shown beside its own.
-func CatalogBody(entries []catalog.Entry) []pyjson.Object {
-	out := make([]pyjson.Object, len(entries))
-	for i, e := range entries {
-		endpoints := make([]pyjson.Object, len(e.Endpoints))
-		for j, p := range e.Endpoints {
-			endpoints[j] = endpointBody(p)
-		}
-		out[i] = pyjson.Object{
-			{Key: "endpoints", Value: endpoints},
-			{Key: "id", Value: e.ID},
-			{Key: "type", Value: e.Type},
-			{Key: "name", Value: e.Name},
-		}
-	}
-	return out
-}
-
-func endpointBody(p catalog.EntryEndpoint) pyjson.Object {
-	var region any
-	if p.RegionID != nil {
-		region = *p.RegionID
-	}
-	body := pyjson.Object{
-		{Key: "id", Value: p.ID},
-		{Key: "interface", Value: p.Interface},
-		{Key: "region_id", Value: region},
-		{Key: "url", Value: p.URL},
-		{Key: "region", Value: region},
-	}
-	if strings.Trim(p.Extra, "{} ") == "" {
-		return body
-	}
-	extra, err := pyjson.DecodeObject([]byte(p.Extra))
-	if err != nil {
-		return body
-	}
-	for _, m := range extra.Without("service_id", "legacy_endpoint_id", "enabled") {
-		if _, taken := body.Get(m.Key); !taken {
-			body = append(body, m)
-		}
-	}
-	return body
 }

@@ -47,8 +47,8 @@ func TestDefaultProject(t *testing.T) {
 				roles   int
 				catalog bool
 			}{
-				"password": {held.Project, held.Token.ProjectID, held.Scope(), len(held.Roles), held.HasCatalog},
-				"token":    {again.Project, again.Token.ProjectID, again.Scope(), len(again.Roles), again.HasCatalog},
+				"password": {held.Project, held.Token.ProjectID, held.Scope(), len(held.Roles), held.Catalog != ""},
+				"token":    {again.Project, again.Token.ProjectID, again.Scope(), len(again.Roles), again.Catalog != ""},
 			} {
 				scoped := tt.want != ""
 				if id.token != tt.want || (id.project != nil) != scoped || (id.scope == "project") != scoped || (id.roles > 0) != scoped || id.catalog != scoped {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/auth/token"
-	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/resource"
 )
 
@@ -47,8 +47,7 @@ type Identity struct {
 	Project          *resource.Project // project scope
 	Domain           *resource.Domain  // domain scope
 	Roles            []assignment.Role
-	Catalog          []catalog.Entry
-	HasCatalog       bool
+	Catalog          pyjson.Raw // as answers show it; empty: none was asked for
 	ServiceProviders []ServiceProvider
 	IsAdminProject   *bool     // nil: [resource] admin_project_* are not set
 	AdminToken       bool      // [DEFAULT] admin_token: every rule is passed

@@ -123,7 +123,7 @@ func (s *Service) identity(id string, t *token.Token, l live, window time.Durati
 		return nil, errInactive
 	}
 	if reads, ok := l.catalogs[t]; ok {
-		s.addCatalog(who, reads)
+		who.Catalog = s.drawn.of(reads, s.catalogScope(t))
 	}
 	s.markAdminProject(who)
 	return who, nil
@@ -191,12 +191,12 @@ func (id *Identity) setUser(a identity.Account) {
 	}
 }
 
-func (s *Service) addCatalog(id *Identity, reads catalog.Reads) {
-	id.HasCatalog = true
-	id.Catalog = reads.Entries(catalog.Scope{
-		ProjectID: id.Token.ProjectID, UserID: id.User.ID,
+// catalogScope is what the URLs of a token's catalog are filled with.
+func (s *Service) catalogScope(t *token.Token) catalog.Scope {
+	return catalog.Scope{
+		ProjectID: t.ProjectID, UserID: t.UserID,
 		PublicEndpoint: s.PublicEndpoint, AllWithoutFilter: s.AllEndpoints,
-	})
+	}
 }
 
 // markAdminProject says whether a project is the one that [resource]

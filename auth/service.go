@@ -49,6 +49,7 @@ type Service struct {
 	revoker  cascade.Revoker
 	now      func() time.Time
 	evening  *evening
+	drawn    drawn
 }
 
 // New makes the service; the methods that are built are password and token.

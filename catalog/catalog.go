@@ -97,6 +97,28 @@ func Read(b *db.Batch, projectID string) Reads {
 	return r
 }
 
+// Rows names rows found in memory: two that are equal name the same ones.
+type Rows struct {
+	first any
+	count int
+}
+
+// Rows names the rows that the catalog is made of: those of all catalogs, and
+// what ties this one to its project.
+func (r Reads) Rows() (lines, ties Rows) {
+	if r.ties != nil {
+		ties = rowsOf(r.ties.All())
+	}
+	return rowsOf(r.lines.All()), ties
+}
+
+func rowsOf[T any](rows []T) Rows {
+	if len(rows) == 0 {
+		return Rows{}
+	}
+	return Rows{&rows[0], len(rows)}
+}
+
 // Scope holds what endpoint URLs are filled with; an empty ProjectID leaves
 // out the endpoints whose URL names the project.
 type Scope struct {

@@ -33,7 +33,7 @@ func (h authScopes) catalog(c *Call) (Reply, error) {
 		return Reply{}, fault.Refused("A project-scoped token is required to produce a service catalog.")
 	}
 	return Reply{Status: http.StatusOK, Body: pyjson.Object{
-		{Key: "catalog", Value: auth.CatalogBody(c.Caller.Catalog)},
+		{Key: "catalog", Value: c.Caller.Catalog},
 		{Key: "links", Value: pyjson.Object{{Key: "self", Value: c.Link("auth", "catalog")}}},
 	}}, nil
 }

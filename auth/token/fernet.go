@@ -6,8 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/keystone-go/keystone-go/internal/fernet"
 	"github.com/tinylib/msgp/msgp"
+
+	"github.com/keystone-go/keystone-go/internal/fernet"
 )
 
 // Fernet is the provider of Fernet tokens and receipts.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/keystone-go/keystone-go/auth/token"
 	"github.com/keystone-go/keystone-go/internal/fault"
 )

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/keystone-go/keystone-go/auth/token"
 	"github.com/keystone-go/keystone-go/internal/fernet"
 )

@@ -19,6 +19,7 @@ type Remembered struct {
 	seeds [2]maphash.Seed
 	state atomic.Pointer[remembered]
 	luck  atomic.Int64 // how remembering went lately; below zero it is left alone
+	looks looks
 }
 
 // remembered holds what was found under one snapshot.
@@ -65,7 +66,7 @@ func (r *Remembered) Send(ctx context.Context, b *Batch) error {
 	known := r.state.Load()
 	keys := r.keys(b)
 	if found := known.all(keys); found != nil && r.lucky() {
-		now, err := One(ctx, r.DB, snapshotNow)
+		now, err := r.looks.snapshot(ctx, r.DB)
 		if err != nil {
 			return err
 		}

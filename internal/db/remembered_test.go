@@ -166,3 +166,69 @@ func TestRememberedUnderWrites(t *testing.T) {
 		}
 	})
 }
+
+// TestRememberedTogether: who asks at the same time shares the look at the
+// snapshot; one that hangs, or whose asker goes away, holds nobody up.
+func TestRememberedTogether(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
+		if d.Dialect() != db.Postgres {
+			return // it looks at nothing
+		}
+		newRegion(t, d, "r")
+		slow := &slowLook{DB: d, entered: make(chan struct{}, 1), leave: make(chan struct{})}
+		r := db.Remember(slow)
+		remembered(t, r, "r")
+		remembered(t, r, "r")
+		slow.hold.Store(true)
+		ctx, hangUp := context.WithCancel(t.Context())
+		var first sync.WaitGroup
+		first.Go(func() {
+			var b db.Batch
+			db.Add(&b, descriptions("r"))
+			_ = r.Send(ctx, &b)
+		})
+		<-slow.entered
+		slow.looks.Store(0)
+		var others sync.WaitGroup
+		for range 32 {
+			others.Go(func() { remembered(t, r, "r") })
+		}
+		others.Wait() // though the first still hangs
+		if n := slow.looks.Load(); n > 32 {
+			t.Errorf("%d looks for 32 who lost patience", n)
+		}
+		hangUp()
+		close(slow.leave)
+		first.Wait()
+		slow.looks.Store(0)
+		for range 32 {
+			others.Go(func() {
+				for range 100 {
+					remembered(t, r, "r")
+				}
+			})
+		}
+		others.Wait()
+		if n := slow.looks.Load(); n == 0 || n > 1600 {
+			t.Errorf("%d looks for 3200 reads of 32 at a time", n)
+		}
+	})
+}
+
+// slowLook counts single reads, and holds one of them up.
+type slowLook struct {
+	db.DB
+	hold    atomic.Bool
+	looks   atomic.Int64
+	entered chan struct{}
+	leave   chan struct{}
+}
+
+func (s *slowLook) Query(ctx context.Context, text string, args ...any) (db.Rows, error) {
+	s.looks.Add(1)
+	if s.hold.CompareAndSwap(true, false) {
+		s.entered <- struct{}{}
+		<-s.leave
+	}
+	return s.DB.Query(ctx, text, args...)
+}
