@@ -65,7 +65,7 @@ func newStand(t *testing.T) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	python := s.python(t, s.template, nil)
+	python := s.python(t, s.template)
 	python.MustManage(t, "db_sync")
 	// A new user: a new password for the recorded admin would end his tokens.
 	python.MustManage(t, "bootstrap", "--bootstrap-username", "boot", "--bootstrap-project-name", "boot", "--bootstrap-password", peer.Password)
@@ -80,8 +80,8 @@ func newStand(t *testing.T) *stand {
 }
 
 // compare starts both servers on copies of the template, with changes to their
-// configuration, and gives the run.
-func (s *stand) compare(t *testing.T, name string, changes peer.Conf) *diff.Run {
+// configuration and others to Python's alone, and gives the run.
+func (s *stand) compare(t *testing.T, name string, changes, pythons peer.Conf) *diff.Run {
 	t.Helper()
 	lists, err := diff.LoadLists("diff_listed", harness.Testdata("../../docs/divergences.md"))
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *stand) compare(t *testing.T, name string, changes peer.Conf) *diff.Run 
 	}
 	s.create(t, s.name()+"_py_"+name, s.template)
 	s.create(t, s.name()+"_go_"+name, s.template)
-	python := s.python(t, s.name()+"_py_"+name, changes)
+	python := s.python(t, s.name()+"_py_"+name, changes, pythons)
 	s.Go.Conf = s.python(t, s.name()+"_go_"+name, changes).Conf
 	for _, server := range []*peer.Server{python, s.Go} {
 		if err := server.Start(); err != nil {
@@ -111,10 +111,12 @@ func (s *stand) compare(t *testing.T, name string, changes peer.Conf) *diff.Run 
 }
 
 // python is a Python Keystone on a database.
-func (s *stand) python(t *testing.T, database string, changes peer.Conf) *peer.Server {
+func (s *stand) python(t *testing.T, database string, changes ...peer.Conf) *peer.Server {
 	t.Helper()
 	conf := peer.Conf{"database": {"connection": s.address(database)}}
-	maps.Copy(conf, changes)
+	for _, c := range changes {
+		maps.Copy(conf, c)
+	}
 	server, err := s.SecondPython(database, 2, conf)
 	if err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func replayScenarios(t *testing.T, s *stand) diff.Report {
 }
 
 func replay(t *testing.T, s *stand, name string, changes peer.Conf, least int, scenarios ...diff.Scenario) diff.Report {
-	run := s.compare(t, name, changes)
+	run := s.compare(t, name, changes, nil)
 	p := parts{run: run}
 	for _, sc := range scenarios {
 		p.part(t, sc.Name, func(t *testing.T) {

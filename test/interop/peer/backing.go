@@ -109,6 +109,6 @@ func (e *Env) StopMemcached() error {
 // Cached has Python remember by another client from here on, in an empty
 // memcached.
 func (e *Env) Cached(backend string) error {
-	c := e.base().with(e.caching(backend)).with(e.Options.Conf)
+	c := e.base().with(e.Caching(backend)).with(e.Options.Conf)
 	return errors.Join(e.Python.Stop(), e.StopMemcached(), c.write(e.Python.Conf), e.StartMemcached(), e.Python.Start())
 }

@@ -69,10 +69,11 @@ func (e *Env) base() Conf {
 			"admin_listen": strings.TrimPrefix(e.Go.AdminURL, "http://"),
 		},
 	}
-	return c.with(e.caching(e.Options.Cache))
+	return c.with(e.Caching(e.Options.Cache))
 }
 
-func (e *Env) caching(backend string) Conf {
+// Caching is what a file says of a backend and of the memcached of the Env.
+func (e *Env) Caching(backend string) Conf {
 	if backend == NoCache {
 		return nil
 	}
