@@ -1,7 +1,8 @@
 // Package oslo_test reads the same files with internal/conf and with the real
 // oslo.config: every value must be equal, and what one refuses the other must
 // refuse. The options are those of a table, which make interop compares with
-// Python Keystone.
+// Python Keystone. In the same way it decides by the same rules with
+// internal/rules and with the real oslo.policy.
 package oslo_test
 
 import (
@@ -36,7 +37,7 @@ func equalToPython(t *testing.T, cmd *exec.Cmd) {
 	}
 	g.complete(t)
 	c := comparison{t: t}
-	for i, r := range readAll(t, cmd, jobs) {
+	for i, r := range converse[job, reading](t, cmd, jobs) {
 		c.job(jobs[i], r)
 	}
 	t.Logf("figure: oslo.config: compared %d values of %d options in %d configurations: %d set in the file, %d refused by both, %d configurations unreadable to both; "+

@@ -55,13 +55,14 @@ func python(t *testing.T, bin, gets string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// readAll has the real oslo.config read the jobs.
-func readAll(t *testing.T, cmd *exec.Cmd, jobs []job) []reading {
+// converse sends a program questions, a line of JSON each, and reads a line for
+// each.
+func converse[Q, A any](t *testing.T, cmd *exec.Cmd, questions []Q) []A {
 	t.Helper()
 	var in, errors bytes.Buffer
 	encoder := json.NewEncoder(&in)
-	for _, j := range jobs {
-		if err := encoder.Encode(j); err != nil {
+	for _, q := range questions {
+		if err := encoder.Encode(q); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,18 +71,18 @@ func readAll(t *testing.T, cmd *exec.Cmd, jobs []job) []reading {
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, errors.String())
 	}
-	var list []reading
+	var list []A
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
-		var r reading
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+		var a A
+		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
 			t.Fatalf("%v printed %.200q: %v", cmd.Args, lines.Text(), err)
 		}
-		list = append(list, r)
+		list = append(list, a)
 	}
-	if len(list) != len(jobs) {
-		t.Fatalf("%v read %d of %d\n%s", cmd.Args, len(list), len(jobs), errors.String())
+	if len(list) != len(questions) {
+		t.Fatalf("%v answered %d of %d\n%s", cmd.Args, len(list), len(questions), errors.String())
 	}
 	return list
 }
