@@ -33,6 +33,7 @@ func compile(text string) Check {
 	default:
 		c.eval = genericCheck(kind, match)
 	}
+	c.eval = traced(text, c.eval)
 	return c
 }
 

@@ -91,16 +91,19 @@ func (s *Set) Lookup(name string) (Check, bool) {
 // values, target is flat with dotted keys. An error comes with false only and
 // says why the decision could not be made.
 func (s *Set) Allowed(ctx context.Context, rule string, creds, target map[string]any) (bool, error) {
-	c, ok := s.Lookup(rule)
+	return s.decide(&run{ctx: ctx, set: s, rule: rule, creds: creds, target: target})
+}
+
+func (s *Set) decide(r *run) (bool, error) {
+	c, ok := s.Lookup(r.rule)
 	if !ok || c.eval == nil {
 		return false, nil
 	}
-	r := run{ctx: ctx, set: s, rule: rule, creds: creds, target: target}
-	switch c.eval(&r) {
+	switch c.eval(r) {
 	case yes:
 		return true, nil
 	case broken:
-		return false, fmt.Errorf("evaluate policy rule %s: %w", rule, r.err)
+		return false, fmt.Errorf("evaluate policy rule %s: %w", r.rule, r.err)
 	default:
 		return false, nil
 	}
@@ -113,6 +116,7 @@ type run struct {
 	rule          string
 	creds, target map[string]any
 	steps, depth  int
+	trace         *[]Step // nil: nobody wants to know
 	err           error
 }
 
