@@ -64,7 +64,7 @@ func isAt(collection string, status int) func(c *cloud, s *peer.Server, p *perso
 
 // showing are all changes that show in what the other server answers.
 var showing = slices.Concat(
-	inTokens,
+	inTokens, inConfig,
 	plain("region", "regions", func() m {
 		return m{"id": name("region"), "description": "dës", "parent_region_id": "RegionOne", "more": m{"a": 1.5}}
 	}, m{"description": "changed"}),
