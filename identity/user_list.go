@@ -10,6 +10,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/isotime"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
@@ -41,7 +42,7 @@ func ParseExpiry(text string) (Expiry, error) {
 	if len(text) > 3 && strings.Contains(text[2:4], ":") {
 		op, at, _ = strings.Cut(text, ":")
 	}
-	moment, known := parseMoment(at)
+	moment, known := isotime.Parse(at)
 	if !known {
 		return Expiry{}, fault.New(fault.BadRequest, "Timestamp not in expected format. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.")
 	}
@@ -49,23 +50,7 @@ func ParseExpiry(text string) (Expiry, error) {
 	if !known {
 		return Expiry{}, fault.New(fault.BadRequest, "The given operator %s is not valid. It must be one of the following: 'eq', 'neq', 'lt', 'lte', 'gt', or 'gte'.", op)
 	}
-	return Expiry{Op: sql, At: moment.UTC()}, nil
-}
-
-// momentForms are those of ISO 8601 that Python's parser takes, with and without
-// a zone; a part that is left out is its least.
-var momentForms = []string{
-	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05",
-	"2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02", "2006-01", "20060102T150405Z07:00", "20060102T150405", "20060102", "2006",
-}
-
-func parseMoment(text string) (time.Time, bool) {
-	for _, form := range momentForms {
-		if at, err := time.Parse(form, text); err == nil {
-			return at, true
-		}
-	}
-	return time.Time{}, false
+	return Expiry{Op: sql, At: moment}, nil
 }
 
 // List returns a page of users by their ids, in one round trip; 404 when the
