@@ -41,10 +41,16 @@ func (c *Call) linked(o pyjson.Object, parts ...string) pyjson.Object {
 
 // normalized renames keys with a colon or a dash, which Python Keystone cannot
 // have in what it creates (_normalize_dict in keystone/server/flask/common.py).
+// A key that is sent under its own name stands: "user-id" must not take the
+// place of the "user_id" that was checked.
 func normalized(body pyjson.Object) pyjson.Object {
 	out := make(pyjson.Object, 0, len(body))
 	for _, m := range body {
-		out = out.Set(strings.NewReplacer(":", "_", "-", "_").Replace(m.Key), m.Value)
+		key := strings.NewReplacer(":", "_", "-", "_").Replace(m.Key)
+		if _, own := body.Get(key); own && key != m.Key {
+			continue
+		}
+		out = out.Set(key, m.Value)
 	}
 	return out
 }
@@ -113,7 +119,7 @@ func about(name string, o pyjson.Object) policy.Target {
 // aboutSent is a Target that lets the rule look at what is to be made, but for
 // its secrets.
 func aboutSent(key string) func(*Call) (policy.Target, error) {
-	return func(c *Call) (policy.Target, error) { return about(key, withoutSecrets(c.sent(key))), nil }
+	return func(c *Call) (policy.Target, error) { return about(key, withoutSecrets(normalized(c.sent(key)))), nil }
 }
 
 // ownDomain is a Target that lets a rule look at the domain of a token for one.

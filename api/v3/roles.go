@@ -48,7 +48,7 @@ var (
 func asksForDomain(c *Call) bool { return c.Query("domain_id") != "" }
 
 func sendsDomain(c *Call) bool {
-	id, _ := c.sent("role").String("domain_id")
+	id, _ := normalized(c.sent("role")).String("domain_id")
 	return id != ""
 }
 
@@ -61,7 +61,7 @@ func ofDomain(c *Call) bool {
 func sentRole(c *Call) (policy.Target, error) {
 	t := policy.Target{}
 	if sendsDomain(c) {
-		t.AddObject("target.role", c.sent("role"))
+		t.AddObject("target.role", normalized(c.sent("role")))
 	}
 	return t, nil
 }
