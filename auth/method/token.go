@@ -96,11 +96,6 @@ const reasonForbidden = "token_may_not"
 
 const another = "Using %[1]s-scoped token to create another token. Create a new %[1]s-scoped token instead"
 
-// primary are the methods that prove who one is. Any other, a later one that
-// nobody has thought of too, stands for another's trust in its holder
-// (keystone/api/_shared/delegation.py).
-var primary = []string{"external", "kerberos", "mapped", "openid", "password", "saml2", "token", "totp", "x509"}
-
 // forbidden refuses what no other token may be made from: a token gained by
 // delegation, or a system token on the way to a project or domain.
 func (a *tokenAttempt) forbidden(t *token.Token) error {
@@ -111,20 +106,10 @@ func (a *tokenAttempt) forbidden(t *token.Token) error {
 		return fault.ForbiddenAction(fmt.Sprintf(another, "trust")).Because(reasonForbidden)
 	case t.System != "" && (a.wants.Project || a.wants.Domain):
 		return fault.ForbiddenAction("Using a system-scoped token to create a project-scoped or domain-scoped token is not allowed.").Because(reasonForbidden)
-	case t.AppCredID != "", t.Thumbprint != "", a.delegated(t.Methods):
+	case t.Delegated(a.Primary):
 		return fault.ForbiddenAction("Using a delegated token to create another token is not allowed.").Because(reasonForbidden)
 	}
 	return nil
-}
-
-// delegated counts a token that does not say how it was gained as delegated.
-func (a *tokenAttempt) delegated(methods []string) bool {
-	for _, m := range methods {
-		if m == "ec2credential" || !slices.Contains(primary, m) && !slices.Contains(a.Primary, m) {
-			return true
-		}
-	}
-	return len(methods) == 0
 }
 
 func scoped(t *token.Token) bool {
