@@ -22,6 +22,8 @@ const dataLink = "..data"
 // longestFile is more than any key file holds.
 const longestFile = 1 << 10
 
+var errNoKey = errors.New("the folder holds no key")
+
 // keyset is what one reading of a folder gave.
 type keyset struct {
 	ring    keyring
@@ -94,7 +96,7 @@ func read(dir string) (*keyset, error) {
 		s.ring = append(s.ring, k)
 	}
 	if len(s.ring) == 0 {
-		return nil, fmt.Errorf("%s holds no key", dir)
+		return nil, fmt.Errorf("%s: %w", dir, errNoKey)
 	}
 	return s, nil
 }

@@ -4,7 +4,9 @@ import (
 	"crypto/aes"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -22,12 +24,16 @@ func ReadRing(dir string) (Ring, error) {
 	if err != nil {
 		return Ring{}, fmt.Errorf("read Fernet keys: %w", err)
 	}
-	null, err := ParseKey(nullText)
-	if err != nil {
-		return Ring{}, err
-	}
-	return Ring{append(s.ring, null)}, nil
+	return ringOf(s.ring), nil
 }
+
+var nullKey = sync.OnceValue(func() *Key {
+	k, _ := ParseKey(nullText) // that it is a key is tested
+	return k
+})
+
+// ringOf puts the null key behind the keys.
+func ringOf(keys keyring) Ring { return Ring{append(slices.Clip(keys), nullKey())} }
 
 // Hash is Key.Hash of the key that seals.
 func (r Ring) Hash() string { return r.keys[0].Hash() }
