@@ -13,6 +13,7 @@ import (
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/internal/olog"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
+	"github.com/keystone-go/keystone-go/policy"
 )
 
 // Call is one request on its way through its row.
@@ -46,7 +47,18 @@ type Call struct {
 	bill    bill
 	looked  bool // ours is known
 	opened  auth.Opened
+	policy  Enforcer
+	caller  policy.Credentials // of Caller, once a rule was asked
 	ours    bool
+}
+
+// may asks a rule about the caller. The row's own was asked before: this is for
+// lists of which each item has a rule, and for rules that hang on what was read.
+func (c *Call) may(rule string, target policy.Target) error {
+	if c.caller == nil {
+		c.caller = c.Caller.Credentials()
+	}
+	return c.policy.Enforce(c.Ctx(), rule, c.caller, target)
 }
 
 // Ctx is the request's context; it ends when the client hangs up.

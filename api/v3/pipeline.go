@@ -104,7 +104,7 @@ func (a *API) call(e echo.Context, r *Route) *Call {
 	req := e.Request()
 	// A query that does not parse keeps the pairs that do, as in Python.
 	query, _ := url.ParseQuery(req.URL.RawQuery)
-	c := &Call{r: req, echo: e, route: r, base: v.base, Addr: v.addr, query: query, maxList: a.cfg.MaxList, trace: olog.FromContext(req.Context())}
+	c := &Call{r: req, echo: e, route: r, base: v.base, Addr: v.addr, query: query, maxList: a.cfg.MaxList, policy: a.cfg.Policy, trace: olog.FromContext(req.Context())}
 	c.plan = &a.stranger
 	if r != nil {
 		c.plan = &r.plan
@@ -205,7 +205,7 @@ func (a *API) authorize(c *Call) error {
 	if c.route.Choose != nil && c.route.Choose(c) {
 		rule = c.route.Other
 	}
-	err := a.cfg.Policy.Enforce(c.Ctx(), rule, c.Caller.Credentials(), target)
+	err := c.may(rule, target)
 	a.cfg.Metrics.Policy(rule, err == nil)
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ type Route struct {
 	// Rule is the oslo.policy rule that is enforced, or Open.
 	Rule string
 	// Other is the rule in place of Rule where Choose says so, asked after
-	// Target: domain-specific roles have rules of their own.
+	// Target: domain-specific roles have rules of their own. Without Choose it
+	// is what Do asks of each item of a list.
 	Other  string
 	Choose func(*Call) bool
 	// Target loads what Rule may look at beside the path's arguments, and may

@@ -32,6 +32,7 @@ type Resources struct {
 	Groups        identity.Groups
 	Roles         assignment.Roles
 	Grants        assignment.Grants
+	Credentials   Credentials
 	Health        *health.Checks
 	Now           func() time.Time
 }
@@ -54,6 +55,8 @@ func Table(r Resources) []Route {
 		policyTies{r.Policies}.routes(),
 		endpointGroups{r.EndpointGroups}.routes(),
 		endpointFilter{r.EndpointFilter, r.EndpointGroups}.routes(),
+		credentials{r.Credentials}.routes(),
+		revokeEvents{r.DB}.routes(),
 		domains{r.Projects}.routes(),
 		domainConfigs{r.DomainConfigs}.routes(),
 		roles{r.Roles}.routes(),

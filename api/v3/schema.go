@@ -32,6 +32,9 @@ type field struct {
 	strict bool
 	// unique refuses an array that holds a string twice.
 	unique bool
+	// sealed is a text that is encrypted before it is stored, and may hold any
+	// character.
+	sealed bool
 }
 
 type kind int
@@ -210,7 +213,7 @@ func (f field) checkText(s string) error {
 		return invalid("field/attribute %s is too short", f.name)
 	case f.max > 0 && n > f.max:
 		return invalid("field/attribute %s is too long", f.name)
-	case strings.ContainsRune(s, 0):
+	case !f.sealed && strings.ContainsRune(s, 0):
 		return invalid("field/attribute %s holds a character that cannot be stored", f.name)
 	case len(f.oneOf) > 0 && !slices.Contains(f.oneOf, s):
 		return invalid("field/attribute %s is not one of %s", f.name, strings.Join(f.oneOf, ", "))

@@ -2,6 +2,7 @@ package v3_test
 
 import (
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -10,10 +11,12 @@ import (
 	v3 "github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/credential"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/cascade"
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fernet"
 	"github.com/keystone-go/keystone-go/internal/passhash"
 	"github.com/keystone-go/keystone-go/internal/uuid"
 	"github.com/keystone-go/keystone-go/resource"
@@ -76,9 +79,24 @@ func resources(t testing.TB, d db.DB) v3.Resources {
 			s, found := usualConfig().Find(group, option)
 			return s.Value, found && !s.Secret
 		}},
-		Users:  identity.Users{DB: d, Hasher: hasher, Revoker: revoker, Now: time.Now, NewID: uuid.Hex},
-		Groups: identity.Groups{DB: d, Revoker: revoker},
-		Roles:  assignment.Roles{DB: d, Prohibited: []string{"admin"}},
-		Grants: assignment.Grants{DB: d},
+		Users:       identity.Users{DB: d, Hasher: hasher, Revoker: revoker, Now: time.Now, NewID: uuid.Hex},
+		Groups:      identity.Groups{DB: d, Revoker: revoker},
+		Roles:       assignment.Roles{DB: d, Prohibited: []string{"admin"}},
+		Grants:      assignment.Grants{DB: d},
+		Credentials: v3.Credentials{Credentials: credential.Credentials{DB: d, Vault: vault(t), UserLimit: -1}},
 	}
+}
+
+// vault has keys of its own.
+func vault(t testing.TB) *fernet.Vault {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "credential-keys")
+	if err := fernet.Setup(dir, fernet.Owner{UID: -1, GID: -1}); err != nil {
+		t.Fatal(err)
+	}
+	v, err := fernet.OpenVault(dir, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

@@ -76,6 +76,20 @@ func (b *builder) fernet(section, dir string) (*token.Fernet, error) {
 	return token.NewFernet(repo, b.cfg.Auth.Methods, b.cfg.Identity.DefaultDomainID), nil
 }
 
+// credentialKeys opens the keys of stored credentials. That there are none is
+// told, and no reason not to start: Python Keystone starts as well.
+func (b *builder) credentialKeys(context.Context) error {
+	dir := b.cfg.Credential.KeyRepository
+	v, err := held(b, "credential keys", dir, func() (*fernet.Vault, error) { return fernet.OpenVault(dir, b.Now) }, nil)
+	if err != nil {
+		return b.blame("credential", "key_repository", err)
+	}
+	if b.vault = v; v.Keyless() {
+		b.app.Warnings = append(b.app.Warnings, fmt.Sprintf("[credential] key_repository: %s holds no key: stored credentials are encrypted with the null key, which everybody knows", dir))
+	}
+	return nil
+}
+
 func (b *builder) jws() jws.Config {
 	c := b.cfg.JWTTokens
 	out := jws.Config{

@@ -6,6 +6,7 @@ import (
 	"github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/credential"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
@@ -25,7 +26,12 @@ func (b *builder) resources() v3.Resources {
 		Endpoints:      catalog.Endpoints{DB: d, Limit: ofCatalog},
 		Policies:       catalog.Policies{DB: d, Limit: listLimit(b.cfg.Policy.ListLimit, global)},
 		EndpointGroups: catalog.EndpointGroups{DB: d}, EndpointFilter: catalog.EndpointFilter{DB: d},
-		Grants:   assignment.Grants{DB: d},
+		Grants: assignment.Grants{DB: d},
+		Credentials: v3.Credentials{
+			Credentials:  credential.Credentials{DB: d, Vault: b.vault, UserLimit: b.cfg.Credential.UserLimit},
+			Primary:      b.cfg.Auth.AdditionalPrimaryAuthMethods,
+			CrossProject: b.cfg.SecurityCompliance.AllowInsecureAdminTrustCrossProjectCredentialsAccess,
+		},
 		Roles:    assignment.Roles{DB: d, Limit: listLimit(b.cfg.Role.ListLimit, global), Prohibited: b.cfg.Assignment.ProhibitedImpliedRole},
 		Projects: b.projects(), DefaultDomain: b.cfg.Identity.DefaultDomainID,
 		DomainConfigs: b.domainConfigs(),

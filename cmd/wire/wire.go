@@ -21,6 +21,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/cascade"
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/fernet"
 	"github.com/keystone-go/keystone-go/internal/health"
 	"github.com/keystone-go/keystone-go/internal/limitlog"
 	"github.com/keystone-go/keystone-go/internal/ops"
@@ -128,6 +129,7 @@ func (b *builder) all(ctx context.Context) error {
 	}{
 		{"metrics", b.metrics, nil},
 		{"keys", b.keys, nil},
+		{"credential keys", b.credentialKeys, nil},
 		{"traces", b.traces, nil},
 		{"policy", b.policies, nil},
 		{"health", b.health, []string{"metrics"}},
@@ -136,7 +138,7 @@ func (b *builder) all(ctx context.Context) error {
 		{"limits", b.limits, b.limitNeeds()},
 		{"caches", b.caches, []string{"database"}},
 		{"services", b.services, []string{"limits", "keys", "hashing", "caches"}},
-		{"api", b.api, []string{"services", "policy", "health"}},
+		{"api", b.api, []string{"services", "policy", "health", "credential keys"}},
 	} {
 		if slices.ContainsFunc(s.needs, func(n string) bool { return missing[n] }) {
 			missing[s.name] = true
@@ -169,6 +171,7 @@ type builder struct {
 	clients *clientaddr.Resolver
 	tokens  tokens
 	policy  *policy.Engine
+	vault   *fernet.Vault
 	checks  *health.Checks
 	engine  db.Dialect
 	stats   *ops.Metrics

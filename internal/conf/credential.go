@@ -8,5 +8,5 @@ type Credential struct {
 	Caching       bool   `ini:"caching" default:"True" help:"cache credential data when the global cache is on"`
 	CacheTime     *int   `ini:"cache_time" help:"TTL seconds for cached credential data; global TTL when unset"`
 	AuthTTL       int    `ini:"auth_ttl" default:"15" help:"minutes an EC2/S3 signed timestamp stays acceptable"`
-	UserLimit     int    `ini:"user_limit" default:"-1" help:"most credentials per user; -1 none"`
+	UserLimit     int    `ini:"user_limit" default:"-1" effect:"yes" help:"most credentials per user; -1 none"`
 }

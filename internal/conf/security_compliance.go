@@ -15,6 +15,6 @@ type SecurityCompliance struct {
 	InvalidPasswordHashSecretKey                         string   `ini:"invalid_password_hash_secret_key" secret:"yes" help:"key of that HMAC"`
 	InvalidPasswordHashFunction                          string   `ini:"invalid_password_hash_function" default:"sha256" help:"hash of that HMAC"`
 	InvalidPasswordHashMaxChars                          *int     `ini:"invalid_password_hash_max_chars" min:"1" help:"cut that HMAC to so many characters"`
-	AllowInsecureAdminTrustCrossProjectCredentialsAccess bool     `ini:"allow_insecure_admin_trust_cross_project_credentials_access" default:"False" removal:"since 2026.1" help:"lets admin delegated tokens reach credentials of other projects (off by default)"`
+	AllowInsecureAdminTrustCrossProjectCredentialsAccess bool     `ini:"allow_insecure_admin_trust_cross_project_credentials_access" default:"False" effect:"yes" removal:"since 2026.1" help:"lets admin delegated tokens reach credentials of other projects (off by default)"`
 	AllowInsecureApplicationCredentialTrustEscalation    bool     `ini:"allow_insecure_application_credential_trust_escalation" default:"False" removal:"since 2026.1" help:"lets application-credential tokens manage trusts (off by default)"`
 }
