@@ -14,7 +14,7 @@ import (
 
 // served are the recordings whose rows are served, with the writes among them
 // that later ones depend on.
-var served = regexp.MustCompile(`^\d+-(disc|auth|tok)-|-(disable-user|password-.*|patch-user.*)$|^\d+-(get|list|post|put|patch|delete)-regions?(-|$)|^\d+-(list-(services|endpoints)(-|$)|post-endpoint-bad-|polic(ies|y-endpoints)$)|^\d+-(domain-config|role|list-roles|assignments|grants?|put-grant|delete-grant|post-role|remove-role|delete-role)(-|$)`)
+var served = regexp.MustCompile(`^\d+-(disc|auth|tok)-|-(disable-user|password-.*|patch-user.*)$|^\d+-(get|list|post|put|patch|delete)-regions?(-|$)|^\d+-(list-(services|endpoints)(-|$)|post-endpoint-bad-|polic(ies|y-endpoints)$)|^\d+-(domain-config|role|list-roles|list-credentials(-type|-own|-appcred)?|post-credential-[a-z0-9-]+|assignments|grants?|put-grant|delete-grant|post-role|remove-role|delete-role)(-|$)`)
 
 // leastRecorded and leastSteps are how many must be compared.
 const (

@@ -64,7 +64,10 @@ func isAt(collection string, status int) func(c *cloud, s *peer.Server, p *perso
 
 // showing are all changes that show in what the other server answers.
 var showing = slices.Concat(
-	inTokens, inConfig,
+	inTokens, inConfig, inCredentials,
+	plain("credential", "credentials", func() m {
+		return m{"type": "cert", "user_id": name("user"), "blob": name("sécret"), "more": m{"a": 1.5}}
+	}, m{"blob": "chänged"}),
 	plain("region", "regions", func() m {
 		return m{"id": name("region"), "description": "dës", "parent_region_id": "RegionOne", "more": m{"a": 1.5}}
 	}, m{"description": "changed"}),

@@ -42,6 +42,14 @@ var Masks = []Mask{
 		Why: "the message names the id that the project would have got",
 	},
 	{
+		Name: "revocation", Method: "GET", Path: regexp.MustCompile(`^\$\.events\[\d+\]\.(user_id|project_id|audit_id|audit_chain_id)$`), Form: regexp.MustCompile(`^([0-9a-f]{32}|[A-Za-z0-9_-]{22})$`),
+		Why: "all that the scenarios before revoked is in the one list",
+	},
+	{
+		Name: "time of a revocation", Method: "GET", Path: regexp.MustCompile(`^\$\.events\[\d+\]\.(issued_before|revoked_at)$`), Form: regexp.MustCompile(timeForm),
+		Why: "it is that of the request",
+	},
+	{
 		Name: "words of a schema error", Status: 400, Path: regexp.MustCompile(`^\$\.error\.message$`),
 		Form: regexp.MustCompile(`(?s)Failed validating|^Invalid input: |Invalid input for field/attribute|does not match|is a required property|is not of type|is too (long|short)|Additional properties are not allowed|non-empty|does not have enough properties|is not valid under any|is a dependency of|is valid under each of|should not be valid under`),
 		Why:  "D-16: jsonschema's own words with a dump of the schema are no contract",
