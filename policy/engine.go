@@ -102,6 +102,26 @@ func (e *Engine) Always(rule string) bool {
 	return ok && c.Always()
 }
 
+// Default reports whether a rule, and each that it refers to, is at present what
+// Keystone has for it: what is known of the default then holds.
+func (e *Engine) Default(rule string) bool {
+	e.refresh()
+	set := e.set.Load()
+	for i, names := 0, []string{rule}; i < len(names); i++ {
+		registered, known := e.registered[names[i]]
+		check := set.Rules[names[i]]
+		if !known || check.String() != e.effective(registered, nil).String() {
+			return false
+		}
+		for _, ref := range check.Refers() {
+			if !slices.Contains(names, ref) {
+				names = append(names, ref)
+			}
+		}
+	}
+	return true
+}
+
 // refresh looks at the files when that is due, in one caller alone.
 func (e *Engine) refresh() {
 	if e.cfg.Now != nil {

@@ -223,6 +223,33 @@ func TestAlways(t *testing.T) {
 	}
 }
 
+// A rule is the default as long as neither it nor what it refers to is written
+// over.
+func TestDefault(t *testing.T) {
+	const rule = "identity:get_credential"
+	for _, c := range []struct {
+		file        string
+		newDefaults bool
+		want        bool
+	}{
+		{`{}`, true, true},
+		{`{}`, false, true},
+		{`{"identity:list_users": "role:x"}`, true, true},
+		{`{"identity:get_credential": "rule:admin_required"}`, true, false},
+		{`{"admin_required": "role:admin and project_id:%(target.credential.project_id)s"}`, true, false},
+		{`{"admin_required": "role:other"}`, false, false},
+		{`{"identity:get_credential": "(rule:admin_required) or (role:reader and system_scope:all) or user_id:%(target.credential.user_id)s"}`, true, true},
+	} {
+		d := must(t, policy.Config{EnforceNewDefaults: c.newDefaults}, map[string]string{"policy.yaml": c.file})
+		if got := d.Default(rule); got != c.want {
+			t.Errorf("%s, new defaults %v: %v", c.file, c.newDefaults, got)
+		}
+	}
+	if must(t, policy.Config{}, nil).Default("nobody:has_it") {
+		t.Error("a rule that nobody has is the default")
+	}
+}
+
 // A rule that Python would stop at refuses, and says so in the log.
 func TestBrokenRules(t *testing.T) {
 	d := must(t, policy.Config{}, map[string]string{"policy.yaml": `{

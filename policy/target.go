@@ -25,7 +25,7 @@ func (t Target) AddObject(prefix string, object pyjson.Object) {
 	t.Add(prefix, plain(object).(map[string]any))
 }
 
-// plain makes maps of objects, wherever they are.
+// plain makes maps of objects and texts of pointers to them, wherever they are.
 func plain(value any) any {
 	switch v := value.(type) {
 	case pyjson.Object:
@@ -34,6 +34,11 @@ func plain(value any) any {
 			m[member.Key] = plain(member.Value)
 		}
 		return m
+	case *string:
+		if v == nil {
+			return nil
+		}
+		return *v
 	case []any:
 		list := make([]any, len(v))
 		for i, item := range v {

@@ -3,6 +3,7 @@ package v3_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/keystone-go/keystone-go/auth/token"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
+	"github.com/keystone-go/keystone-go/policy"
 )
 
 func TestCredentials(t *testing.T) {
@@ -95,6 +97,49 @@ func TestEC2Credentials(t *testing.T) {
 			{"show that", "GET", one, "tok-member", "", 200, `"blob": "{\"access\":\"c\"}"`},
 		})
 	})
+}
+
+// Who sees his own alone does not have the others read; who may see more by a
+// rule of the operator's does, and sees what that lets him.
+func TestCredentialsOfOthersAreNotRead(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
+		counted := dbtest.Count(t, d)
+		for i := range 20 {
+			if _, err := d.Exec(t.Context(), `insert into credential (id, user_id, project_id, type, extra, key_hash, encrypted_blob) values ($1, 'other', $2, 'cert', '{}', 'x', 'unreadable')`, fmt.Sprint("c", i), []string{"p1", "p2"}[i%2]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ofProject, err := policy.New(policy.Config{PolicyFile: policyFile(t, `"identity:get_credential": "project_id:%(target.credential.project_id)s"`)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			token  string
+			change func(*v3.Config)
+			own    bool
+			status int
+		}{
+			{"tok-member", nil, true, 200},
+			{"tok-service", nil, true, 200},
+			{"tok-admin", nil, false, 500},
+			{"tok-member", func(c *v3.Config) { c.Policy = ofProject }, false, 500},
+		} {
+			counted.Reset()
+			w := newStand(t, setup{db: counted, change: c.change}).do(call{path: "/v3/credentials", token: c.token})
+			if w.Code != c.status || counted.Statements != 1 || strings.Contains(counted.Texts[0], "c.user_id = $1") != c.own {
+				t.Errorf("%s: %d %s after %q, want those of the user alone: %v", c.token, w.Code, w.Body, counted.Texts, c.own)
+			}
+		}
+	})
+}
+
+func policyFile(t *testing.T, text string) string {
+	t.Helper()
+	file := t.TempDir() + "/policy.yaml"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // as is a token service that knows one caller.

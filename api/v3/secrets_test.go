@@ -20,6 +20,8 @@ func (s *seen) Enforce(_ context.Context, _ string, _ policy.Credentials, t poli
 	return nil
 }
 
+func (s *seen) Default(string) bool { return false }
+
 // Rules may ask a server elsewhere, so no secret of a body is shown to them.
 func TestNoSecretReachesARule(t *testing.T) {
 	const secret = "n0b0dy-may-see-this"

@@ -31,6 +31,9 @@ type Validator interface {
 // Enforcer decides whether a caller may do something.
 type Enforcer interface {
 	Enforce(ctx context.Context, rule string, creds policy.Credentials, target policy.Target) error
+	// Default reports whether a rule is as Keystone has it, and so are those that
+	// it refers to.
+	Default(rule string) bool
 }
 
 // Config is what the API is made of. The first part has to be given; in the

@@ -44,6 +44,7 @@ func (nobody) Validate(context.Context, auth.Check) (auth.Result, error) {
 	return auth.Result{}, errors.New("nobody validates")
 }
 func (nobody) Decodes(string) (auth.Opened, bool) { return auth.Opened{}, false }
+func (nobody) Default(string) bool                { return false }
 func (nobody) Enforce(context.Context, string, policy.Credentials, policy.Target) error {
 	return errors.New("nobody decides")
 }
