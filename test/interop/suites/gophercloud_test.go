@@ -49,7 +49,7 @@ func (p *pair) gophercloud(t *testing.T, s *peer.Server) []suites.Outcome {
 }
 
 var gophercloudArea = byPart(
-	"applicationcredential", "application_credentials", "accessrule", "access_rules", "trust", "OS-TRUST", "ec2", "OS-EC2", "oauth1", "OS-OAUTH1",
+	"validates3", "s3tokens", "applicationcredential", "application_credentials", "accessrule", "access_rules", "trust", "OS-TRUST", "ec2", "OS-EC2", "oauth1", "OS-OAUTH1",
 	"inherit", "OS-INHERIT", "projectendpoint", "OS-EP-FILTER", "endpointgroup", "OS-EP-FILTER", "federat", "OS-FEDERATION", "mapping", "OS-FEDERATION",
 	"registeredlimit", "registered_limits", "limit", "limits", "enforcementmodel", "limits", "polic", "policies", "credential", "credentials", "endpoint", "endpoints",
 	"service", "services", "group", "groups", "role", "roles", "domain", "domains", "project", "projects", "user", "users", "", "users",

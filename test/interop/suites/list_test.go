@@ -39,7 +39,7 @@ func areas(t *testing.T) map[string]bool {
 	if err != nil || len(files) < 15 {
 		t.Fatalf("%d families, %v", len(files), err)
 	}
-	named := map[string]string{"endpoint_filter": "OS-EP-FILTER", "inherit": "OS-INHERIT"}
+	named := map[string]string{"endpoint_filter": "OS-EP-FILTER", "inherit": "OS-INHERIT", "revoke_events": "OS-REVOKE"}
 	served := map[string]bool{"implied_roles": true}
 	for _, f := range files {
 		name := strings.TrimSuffix(filepath.Base(f), ".yaml")
