@@ -36,8 +36,8 @@ func seedGrants(t *testing.T, d db.DB) {
 	}
 }
 
-// scoped knows more tokens than the stand: "tok-domain-", "tok-project-" or
-// "tok-system-" and a role, in or for the domain default.
+// scoped knows more tokens than the stand: "tok-domain-", "tok-project-",
+// "tok-unscoped-" or "tok-system-" and a role, in or for the domain default.
 type scoped struct{ *tokens }
 
 func (s scoped) Validate(ctx context.Context, c auth.Check) (auth.Result, error) {
@@ -51,6 +51,9 @@ func (s scoped) Validate(ctx context.Context, c auth.Check) (auth.Result, error)
 	case "domain":
 		who.Project, who.Domain = nil, &resource.Domain{ID: "default", Name: "Default", Enabled: true}
 		who.Token = &token.Token{UserID: who.User.ID, DomainID: "default", Methods: []string{"password"}}
+	case "unscoped":
+		who.Project, who.Roles = nil, nil
+		who.Token = &token.Token{UserID: who.User.ID, Methods: []string{"password"}}
 	case "system":
 		who.Project = nil
 		who.Token = &token.Token{UserID: who.User.ID, System: "all", Methods: []string{"password"}}

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/keystone-go/keystone-go/assignment"
@@ -48,13 +49,41 @@ func (h projects) show(c *Call, out pyjson.Object, what string, found []resource
 	if err != nil {
 		return nil, err
 	}
+	found = slices.DeleteFunc(found, func(r resource.Record) bool { return !reached[r.ID] })
+	views, err := h.withLimits(c, found)
+	if err != nil {
+		return nil, err
+	}
 	list := []pyjson.Object{}
-	for _, r := range found {
-		if reached[r.ID] {
-			list = append(list, pyjson.Object{{Key: "project", Value: projectView(c, r)}})
-		}
+	for _, v := range views {
+		list = append(list, pyjson.Object{{Key: "project", Value: v}})
 	}
 	return out.Set(what, list), nil
+}
+
+// withLimits shows projects, each with its limits where the query asks for
+// `include_limits`.
+func (h projects) withLimits(c *Call, list []resource.Record) ([]pyjson.Object, error) {
+	out := views(c, list, projectView)
+	if !c.QueryFlag("include_limits") || len(list) == 0 {
+		return out, nil
+	}
+	ids := make([]string, len(list))
+	for i, r := range list {
+		ids[i] = r.ID
+	}
+	found, err := h.limits.OfProjects(c.Ctx(), ids)
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		own := []pyjson.Object{}
+		for _, l := range found[id] {
+			own = append(own, bareLimit(l))
+		}
+		out[i] = out[i].Set("limits", own)
+	}
+	return out, nil
 }
 
 // reached are the projects that the caller has a role on.

@@ -8,6 +8,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/hints"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/internal/uuid"
+	"github.com/keystone-go/keystone-go/limit"
 	"github.com/keystone-go/keystone-go/policy"
 	"github.com/keystone-go/keystone-go/ratelimit"
 	"github.com/keystone-go/keystone-go/resource"
@@ -17,6 +18,7 @@ import (
 type projects struct {
 	resource.Projects
 	defaultDomain string // [identity] default_domain_id
+	limits        limit.Limits
 }
 
 func (h projects) routes() []Route {

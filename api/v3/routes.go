@@ -10,6 +10,7 @@ import (
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/health"
+	"github.com/keystone-go/keystone-go/limit"
 	"github.com/keystone-go/keystone-go/resource"
 )
 
@@ -33,6 +34,8 @@ type Resources struct {
 	Roles         assignment.Roles
 	Grants        assignment.Grants
 	Credentials   Credentials
+	Registry      limit.Registry
+	Limits        limit.Limits
 	Health        *health.Checks
 	Now           func() time.Time
 }
@@ -40,6 +43,7 @@ type Resources struct {
 // Table is every row that is served, without the HEAD of each GET.
 func Table(r Resources) []Route {
 	people := users{r.Users, r.Auth, r.Groups, r.DefaultDomain}
+	tree := projects{r.Projects, r.DefaultDomain, r.Limits}
 	rows := slices.Concat(
 		discoveryRoutes(),
 		r.Own.routes(r.DB),
@@ -63,8 +67,10 @@ func Table(r Resources) []Route {
 		impliedRoles{r.Roles}.routes(),
 		grants{r.Grants, people}.routes(),
 		roleAssignments{r.Grants, r.Projects}.routes(),
-		projects{r.Projects, r.DefaultDomain}.routes(),
-		projectTags{projects{r.Projects, r.DefaultDomain}}.routes(),
+		tree.routes(),
+		projectTags{tree}.routes(),
+		registeredLimits{r.Registry}.routes(),
+		limits{r.Limits}.routes(),
 	)
 	for i := range rows {
 		rows[i] = rows[i].shaped()

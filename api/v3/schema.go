@@ -3,6 +3,7 @@ package v3
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,9 +67,16 @@ func (k kind) fits(v any) bool {
 	case []any:
 		return k == array
 	case json.Number:
-		return k == number || k == integer && !strings.ContainsAny(v.String(), ".eE")
+		return k == number || k == integer && isWhole(v)
 	}
 	return false
+}
+
+// isWhole reports whether a number has no fraction, however it is written: 5.0
+// has none.
+func isWhole(n json.Number) bool {
+	v, err := n.Float64()
+	return err == nil && v == math.Trunc(v)
 }
 
 // looseWords are the strings that pass for truth values

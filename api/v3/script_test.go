@@ -19,6 +19,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/fernet"
 	"github.com/keystone-go/keystone-go/internal/passhash"
 	"github.com/keystone-go/keystone-go/internal/uuid"
+	"github.com/keystone-go/keystone-go/limit"
 	"github.com/keystone-go/keystone-go/resource"
 )
 
@@ -84,6 +85,7 @@ func resources(t testing.TB, d db.DB) v3.Resources {
 		Roles:       assignment.Roles{DB: d, Prohibited: []string{"admin"}},
 		Grants:      assignment.Grants{DB: d},
 		Credentials: v3.Credentials{Credentials: credential.Credentials{DB: d, Vault: vault(t), UserLimit: -1}},
+		Registry:    limit.Registry{DB: d}, Limits: limit.Limits{DB: d, Model: limit.Flat},
 	}
 }
 

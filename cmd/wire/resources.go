@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/keystone-go/keystone-go/api/v3"
 	"github.com/keystone-go/keystone-go/assignment"
@@ -10,6 +12,7 @@ import (
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/limit"
 	"github.com/keystone-go/keystone-go/resource"
 )
 
@@ -17,6 +20,7 @@ import (
 func (b *builder) resources() v3.Resources {
 	d, global := b.app.DB, b.cfg.Default.ListLimit
 	ofCatalog := listLimit(b.cfg.Catalog.ListLimit, global)
+	ofLimits := listLimit(b.cfg.UnifiedLimit.ListLimit, global)
 	return v3.Resources{
 		Own:    v3.Own{Guard: b.app.guard, Desk: desk{b.app.face}, Log: b.Log},
 		Health: b.checks, Now: b.Now, DB: d, Auth: b.app.Auth, Users: b.app.Users,
@@ -33,9 +37,25 @@ func (b *builder) resources() v3.Resources {
 			CrossProject: b.cfg.SecurityCompliance.AllowInsecureAdminTrustCrossProjectCredentialsAccess,
 		},
 		Roles:    assignment.Roles{DB: d, Limit: listLimit(b.cfg.Role.ListLimit, global), Prohibited: b.cfg.Assignment.ProhibitedImpliedRole},
+		Registry: limit.Registry{DB: d, Limit: ofLimits},
+		Limits:   limit.Limits{DB: d, Limit: ofLimits, Model: limit.ModelOf(b.cfg.UnifiedLimit.EnforcementModel)},
 		Projects: b.projects(), DefaultDomain: b.cfg.Identity.DefaultDomainID,
 		DomainConfigs: b.domainConfigs(),
 	}
+}
+
+// deepProjects warns of projects that stand deeper than the model of limits
+// knows: their limits are held against nothing that is right.
+func (b *builder) deepProjects(ctx context.Context) []string {
+	model := limit.ModelOf(b.cfg.UnifiedLimit.EnforcementModel)
+	ids, err := model.TooDeep(ctx, b.app.DB)
+	switch {
+	case err != nil:
+		return []string{fmt.Sprintf("[unified_limit] enforcement_model %s: whether projects are too deep for it is not known: %s", model.Name, err)}
+	case len(ids) > 0:
+		return []string{fmt.Sprintf("[unified_limit] enforcement_model %s does not know projects below projects, and there are some: %s", model.Name, strings.Join(ids, ", "))}
+	}
+	return nil
 }
 
 func (b *builder) projects() resource.Projects {

@@ -293,7 +293,7 @@ func (b *builder) policies(context.Context) error {
 	return nil
 }
 
-func (b *builder) api(context.Context) error {
+func (b *builder) api(ctx context.Context) error {
 	b.app.Routes = v3.Table(b.resources())
 	h, err := v3.New(v3.Config{
 		Auth: b.app.Auth, Policy: b.policy, Limits: b.app.Limits, Limiting: limitingOf(b.cfg.RateLimit), Clients: b.clients, MaxList: b.cfg.Default.MaxDBLimit, Metrics: b.stats, Log: b.Log,
@@ -311,6 +311,7 @@ func (b *builder) api(context.Context) error {
 	}
 	b.app.Handler = h
 	b.app.Warnings = append(b.app.Warnings, h.LimitWarnings()...)
+	b.app.Warnings = append(b.app.Warnings, b.deepProjects(ctx)...)
 	b.stats.Warned(len(b.app.Warnings))
 	return nil
 }

@@ -33,6 +33,7 @@ func (r Revoker) DomainDeleted(ctx context.Context, c db.Conn, domainID string) 
 	var b db.Batch
 	b.Exec(`delete from identity_provider where domain_id = $1`, domainID)
 	b.Exec(`delete from assignment where target_id = $1 and type in ('UserDomain', 'GroupDomain')`, domainID)
+	b.Exec(`delete from "limit" where domain_id = $1`, domainID)
 	b.Exec(`delete from whitelisted_config where domain_id = $1`, domainID)
 	b.Exec(`delete from sensitive_config where domain_id = $1`, domainID)
 	b.Exec(`delete from config_register where domain_id = $1`, domainID)

@@ -80,15 +80,18 @@ func newStand(t *testing.T) *stand {
 }
 
 // compare starts both servers on copies of the template, with changes to their
-// configuration and others to Python's alone, and gives the run.
-func (s *stand) compare(t *testing.T, name string, changes, pythons peer.Conf) *diff.Run {
+// configuration, others to Python's alone, and statements that are run on the
+// copies first, and gives the run.
+func (s *stand) compare(t *testing.T, name string, changes, pythons peer.Conf, first ...string) *diff.Run {
 	t.Helper()
 	lists, err := diff.LoadLists("diff_listed", harness.Testdata("../../docs/divergences.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.create(t, s.name()+"_py_"+name, s.template)
-	s.create(t, s.name()+"_go_"+name, s.template)
+	for _, database := range []string{s.name() + "_py_" + name, s.name() + "_go_" + name} {
+		s.create(t, database, s.template)
+		s.alter(t, database, first)
+	}
 	python := s.python(t, s.name()+"_py_"+name, changes, pythons)
 	s.Go.Conf = s.python(t, s.name()+"_go_"+name, changes).Conf
 	for _, server := range []*peer.Server{python, s.Go} {
@@ -139,6 +142,24 @@ func (s *stand) create(t *testing.T, name, template string) {
 			t.Errorf("drop database %s: %v", name, err)
 		}
 	})
+}
+
+// alter runs statements on a database.
+func (s *stand) alter(t *testing.T, database string, statements []string) {
+	t.Helper()
+	if len(statements) == 0 {
+		return
+	}
+	d, err := db.Open(t.Context(), db.Config{URL: s.address(database)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, text := range statements {
+		if _, err := d.Exec(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
 }
 
 // name is that of the Env's own database.

@@ -10,13 +10,20 @@ import (
 )
 
 // plain gives the changes of a resource that is rows of its own and nothing
-// else: made, changed and deleted, each seen by both servers in what they
-// answer for it. Before the latter two both have answered, so that whoever
-// remembers is told.
+// else.
 func plain(kind, collection string, fields func() m, change m) []write {
+	return rowChanges(kind, collection, change, func(c *cloud, w *peer.Server) string {
+		return c.change(w, "POST", "/v3/"+collection, m{kind: fields()}).Text(kind, "id")
+	})
+}
+
+// rowChanges are a row made, changed and deleted, each seen by both servers in
+// what they answer for it. Before the latter two both have answered, so that
+// whoever remembers is told.
+func rowChanges(kind, collection string, change m, made func(c *cloud, w *peer.Server) string) []write {
 	all, one := "/v3/"+collection, "/v3/"+collection+"/{"+kind+"_id}"
 	before := func(c *cloud, p *person) string {
-		p.name = c.create(kind, all, fields())
+		p.name = made(c, c.Python)
 		for _, s := range c.Servers() {
 			isAt(all, http.StatusOK)(c, s, p)
 		}
@@ -25,24 +32,13 @@ func plain(kind, collection string, fields func() m, change m) []write {
 	return []write{
 		{
 			name: kind + " row made", method: "POST", route: all,
-			do: func(c *cloud, w *peer.Server, p *person) {
-				p.name = c.change(w, "POST", all, m{kind: fields()}).Text(kind, "id")
-			},
+			do:    func(c *cloud, w *peer.Server, p *person) { p.name = made(c, w) },
 			check: isAt(all, http.StatusOK),
 		},
 		{
 			name: kind + " row changed", method: "PATCH", route: one,
-			do: func(c *cloud, w *peer.Server, p *person) { c.change(w, "PATCH", before(c, p), m{kind: change}) },
-			check: func(c *cloud, s *peer.Server, p *person) {
-				c.t.Helper()
-				isAt(all, http.StatusOK)(c, s, p)
-				a := c.by(s, http.StatusOK, "GET", all+"/"+p.name, nil)
-				for k, want := range change {
-					if got := a.At(kind, k); got != want {
-						c.t.Errorf("%s of the %s at %s is %v, want %v", k, kind, s.Name, got, want)
-					}
-				}
-			},
+			do:    func(c *cloud, w *peer.Server, p *person) { c.change(w, "PATCH", before(c, p), m{kind: change}) },
+			check: isChanged(kind, all, change),
 		},
 		{
 			name: kind + " row deleted", method: "DELETE", route: one,
@@ -58,6 +54,20 @@ func isAt(collection string, status int) func(c *cloud, s *peer.Server, p *perso
 		c.t.Helper()
 		if a := c.same(c.t, "afterwards", call{Method: "GET", Path: collection + "/" + p.name, Token: c.admin}); a.Status != status {
 			c.t.Errorf("%s/%s is answered by %v, want %d", collection, p.name, a, status)
+		}
+	}
+}
+
+// isChanged checks that both show what was changed of p.name.
+func isChanged(kind, collection string, change m) func(c *cloud, s *peer.Server, p *person) {
+	return func(c *cloud, s *peer.Server, p *person) {
+		c.t.Helper()
+		isAt(collection, http.StatusOK)(c, s, p)
+		a := c.by(s, http.StatusOK, "GET", collection+"/"+p.name, nil)
+		for k, want := range change {
+			if got := a.At(kind, k); got != want {
+				c.t.Errorf("%s of the %s at %s is %v, want %v", k, kind, s.Name, got, want)
+			}
 		}
 	}
 }
@@ -92,4 +102,6 @@ var showing = slices.Concat(
 	plain("role", "roles", func() m {
 		return m{"name": name("röle"), "description": "dës", "more": m{"a": 1.5}}
 	}, m{"description": "changed"}),
+	inLists("registered_limit", "registered_limits", registered, m{"description": "changed", "default_limit": 9.0}),
+	inLists("limit", "limits", limited, m{"description": "changed", "resource_limit": 9.0}),
 )

@@ -30,11 +30,11 @@ var Masks = []Mask{
 		Why: "each token has an audit id of its own; an exchanged one names its parent's, which is masked where it was kept",
 	},
 	{
-		Name: "new id", Method: "POST", Status: 201, Path: regexp.MustCompile(`^\$\.[a-z_]+\.id$`), Form: regexp.MustCompile(hexForm),
+		Name: "new id", Method: "POST", Status: 201, Path: regexp.MustCompile(`^\$\.[a-z_]+(\[\d+\])?\.id$`), Form: regexp.MustCompile(hexForm),
 		Why: "the server chooses the id of what it creates",
 	},
 	{
-		Name: "link to a new id", Method: "POST", Status: 201, Path: regexp.MustCompile(`^\$\.[a-z_]+\.links\.self$`), Form: regexp.MustCompile(`^http://[^/]+/v3/([A-Z-]+/)?[a-z_]+/[0-9a-f]{32}$`),
+		Name: "link to a new id", Method: "POST", Status: 201, Path: regexp.MustCompile(`^\$\.[a-z_]+(\[\d+\])?\.links\.self$`), Form: regexp.MustCompile(`^http://[^/]+/v3/([A-Z-]+/)?[a-z_]+/[0-9a-f]{32}$`),
 		Why: "the same, in its link",
 	},
 	{
@@ -62,4 +62,4 @@ func (r Mask) covers(m masker, path, value string) bool {
 }
 
 // unordered are lists that come out of Python sets or of reads without an order.
-var unordered = regexp.MustCompile(`^\$\.token\.(roles|methods|catalog|service_providers)$|\.catalog$|\.endpoints$|\.required_auth_methods(\[\d+\])?$|^\$\.[a-z_]+$|\.tags$|\.implies$|^\$\.error\.identity\.methods$`)
+var unordered = regexp.MustCompile(`^\$\.token\.(roles|methods|catalog|service_providers)$|\.catalog$|\.endpoints$|\.required_auth_methods(\[\d+\])?$|^\$\.[a-z_]+$|\.tags$|\.implies$|\.project\.limits$|^\$\.error\.identity\.methods$`)

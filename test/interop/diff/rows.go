@@ -22,7 +22,7 @@ var (
 // serial are numbers that a database gives, own are texts that differ in each
 // copy: a hash has a salt, and a token an id for its chain.
 var (
-	serial = []string{"id", "local_user_id"}
+	serial = []string{"id", "internal_id", "local_user_id"}
 	own    = []string{"password_hash", "audit_id", "audit_chain_id", "created_at_int", "expires_at_int", "encrypted_blob", "key_hash"}
 )
 
