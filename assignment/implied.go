@@ -74,9 +74,10 @@ func (r Roles) Imply(ctx context.Context, priorID, impliedID string) (Inference,
 	if errors.Is(err, db.ErrDuplicate) {
 		return Inference{}, fault.Duplicate("implied_role", "Duplicate entry")
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, db.ErrReference) {
 		return Inference{}, fault.Wrap(err, "imply role", impliedID)
 	}
+	// This also tells which role was deleted in between.
 	return r.Implied(ctx, priorID, impliedID)
 }
 

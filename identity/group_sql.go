@@ -47,6 +47,12 @@ func userExists(id string) db.Query[string] {
 	return db.Query[string]{Text: `select u.id from "user" u where u.id = $1`, Args: []any{id}, Scan: db.ScanText}
 }
 
+// held finds the id of a user or group, and keeps the row from being changed or
+// referred to until the transaction is over.
+func held(d db.Dialect, table, id string) db.Query[string] {
+	return db.Query[string]{Text: `select x.id from "` + table + `" x where x.id = $1` + db.ForUpdate(d), Args: []any{id}, Scan: db.ScanText}
+}
+
 func membership(userID, groupID string) db.Query[string] {
 	return db.Query[string]{
 		Text: `select m.user_id from user_group_membership m where m.user_id = $1 and m.group_id = $2`,

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (g Groups) Create(ctx context.Context, n Group) (Group, error) {
 }
 
 func domainExists(ctx context.Context, c db.Conn, id string) error {
-	_, err := db.One(ctx, c, resource.DomainByID(id))
+	_, err := db.One(ctx, c, resource.DomainKept(c.Dialect(), id))
 	switch {
 	case errors.Is(err, db.ErrNoRow):
 		return fault.NoSuch("domain", id)
@@ -132,6 +133,9 @@ func (g Groups) Update(ctx context.Context, id string, ch GroupChange) (Group, e
 // none.
 func (g Groups) Delete(ctx context.Context, id string) error {
 	return g.DB.Tx(ctx, func(c db.Conn) error {
+		if _, err := db.All(ctx, c, held(c.Dialect(), "group", id)); err != nil && !errors.Is(err, db.ErrBadValue) {
+			return fmt.Errorf("hold group %s: %w", id, err)
+		}
 		if _, err := group(ctx, c, id); err != nil {
 			return err
 		}
@@ -141,12 +145,16 @@ func (g Groups) Delete(ctx context.Context, id string) error {
 
 // Add makes a user a member, once; 404 when either does not exist.
 func (g Groups) Add(ctx context.Context, userID, groupID string) error {
-	return g.DB.Tx(ctx, func(c db.Conn) error {
+	err := g.DB.Tx(ctx, func(c db.Conn) error {
 		if err := bothExist(ctx, c, userID, groupID); err != nil {
 			return err
 		}
 		return AddToGroup(ctx, c, userID, groupID)
 	})
+	if errors.Is(err, db.ErrReference) { // one of them was deleted in between
+		return cmp.Or(bothExist(ctx, g.DB, userID, groupID), err)
+	}
+	return err
 }
 
 // Has returns nil for a member of the group, and a 404 for whoever is none.

@@ -124,7 +124,7 @@ func (u Users) Create(ctx context.Context, domainID string, ch Change) (View, er
 // there is none.
 func (u Users) Delete(ctx context.Context, id string) error {
 	return u.DB.Tx(ctx, func(c db.Conn) error {
-		found, err := db.All(ctx, c, userExists(id))
+		found, err := db.All(ctx, c, held(c.Dialect(), "user", id))
 		if err != nil {
 			return fmt.Errorf("read user %s: %w", id, err)
 		}

@@ -10,6 +10,14 @@ func Held(d db.Dialect, id string) db.Query[string] {
 	}
 }
 
+// DomainKept is DomainByID, and keeps the domain from being deleted until the
+// transaction is over.
+func DomainKept(d db.Dialect, id string) db.Query[Domain] {
+	q := DomainByID(id)
+	q.Text += db.ForShare(d)
+	return q
+}
+
 // Records are queued reads of projects, and of domains, which are projects
 // too, with what other tables hold of them.
 type Records struct {

@@ -15,7 +15,7 @@ import (
 )
 
 // doctorTime bounds what doctor asks of the database.
-const doctorTime = 10 * time.Second
+const doctorTime = time.Minute
 
 // ownFindings are what keystone-manage does not look for: warnings about what
 // is wrong, notes about what an operator should know.
@@ -139,7 +139,14 @@ func ofDatabase(ctx context.Context, cfg *conf.Config) (warnings, notes []findin
 	if err != nil {
 		return unreachable(err), notes
 	}
-	return nil, append(notes, n...)
+	orphans, err := migrations.FindOrphans(ctx, d)
+	if err != nil {
+		return unreachable(err), notes
+	}
+	for _, o := range orphans {
+		warnings = append(warnings, finding{o.String() + ".", "They are left over from something that was deleted. They grant nothing unless something gets the same id again. Look at them before they are removed."})
+	}
+	return warnings, append(notes, n...)
 }
 
 func ofHashes(ctx context.Context, d db.DB, cfg *conf.Config) (notes []finding, err error) {

@@ -12,7 +12,7 @@ import (
 // (keystone/identity/core.py _domain_deleted, and the listeners of the
 // domain's notification).
 func (r Revoker) DomainDeleted(ctx context.Context, c db.Conn, domainID string) error {
-	groups, err := ids(ctx, c, `select id from "group" where domain_id = $1 order by id`, domainID)
+	groups, err := ids(ctx, c, `select id from "group" where domain_id = $1 order by id`+db.ForUpdate(c.Dialect()), domainID)
 	if err != nil {
 		return err
 	}
@@ -21,7 +21,7 @@ func (r Revoker) DomainDeleted(ctx context.Context, c db.Conn, domainID string) 
 			return err
 		}
 	}
-	users, err := ids(ctx, c, `select id from "user" where domain_id = $1 order by id`, domainID)
+	users, err := ids(ctx, c, `select id from "user" where domain_id = $1 order by id`+db.ForUpdate(c.Dialect()), domainID)
 	if err != nil {
 		return err
 	}

@@ -8,3 +8,12 @@ func ForUpdate(d Dialect) string {
 	}
 	return " for update"
 }
+
+// ForShare ends a select whose rows must not be deleted until the transaction
+// is over; they may be changed, and be kept by others at the same time.
+func ForShare(d Dialect) string {
+	if d == SQLite {
+		return ""
+	}
+	return " for key share"
+}
