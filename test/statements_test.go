@@ -92,6 +92,8 @@ var statements = []statement{
 		return harness.Call{Method: "DELETE", Path: "/v3/auth/tokens", Token: c.admin, Subject: c.subject}
 	}, status: 204, want: budget{2, 10, 4}},
 	{name: "list of regions", call: get("/v3/regions"), status: 200, want: budget{2, 6, 0}},
+	{name: "list of credentials", call: get("/v3/credentials"), status: 200, want: budget{2, 6, 0}},
+	{name: "list of revocations", call: get("/v3/OS-REVOKE/events"), status: 200, want: budget{2, 6, 0}},
 	{name: "list of own projects", call: get("/v3/auth/projects"), status: 200, want: budget{2, 8, 0}},
 }
 
