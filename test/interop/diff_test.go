@@ -23,11 +23,11 @@ const (
 	leastTwoLevels = 40
 )
 
-// rules are what the scenarios of lockouts and passwords are about.
+// rules are what the scenarios of lockouts, passwords and credentials are about.
 var rules = peer.Conf{"security_compliance": {
 	"lockout_failure_attempts": "3", "lockout_duration": "4", "unique_last_password_count": "2",
 	"password_regex": `^(?=.*\d)(?=.*[a-zA-Z]).{7,}`, "password_regex_description": "a letter, a digit, seven characters",
-}}
+}, "credential": {"user_limit": "30"}}
 
 // TestDiff sends the same requests to Python Keystone and to keystone-go, each
 // on its own copy of one database, and fails on a difference that is not
