@@ -32,11 +32,12 @@ func (d *daemon) reload(ctx context.Context) {
 	err := d.replace(ctx)
 	if err != nil {
 		status += "; the last reload failed"
+		// First the figure: who reads the log looks for it next.
+		d.live.App().Metrics.Reloaded(false, time.Now())
 		for _, e := range apart(err) {
 			slog.ErrorContext(ctx, "Configuration not taken over, the last good one stays in use", "error", e)
 		}
 	}
-	d.live.App().Metrics.Reloaded(err == nil, time.Now())
 	d.tell(d.manager.Ready(ctx, status))
 }
 
@@ -82,6 +83,7 @@ func (d *daemon) replace(ctx context.Context) error {
 	}
 	d.open(app, before)
 	d.live.Swap(app)
+	app.Metrics.Reloaded(true, time.Now())
 	notes(ctx, slog.Default(), next)
 	d.report(ctx, old)
 	app.TellLimits(ctx, slog.Default(), before)
