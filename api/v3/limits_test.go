@@ -190,3 +190,31 @@ func TestLimitsGoWithTheirOwner(t *testing.T) {
 		})
 	})
 }
+
+// Rows that no request makes: a limit of a domain by its project, of a project
+// that is gone, of nobody, for a registered limit that is gone. What they lack
+// belongs to nobody who has none of it.
+func TestOddLimits(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
+		seedLimited(t, d)
+		for id, owner := range map[string]any{"by-project": "else", "gone": "none", "nobody": nil} {
+			exec(t, d, `insert into "limit" (id, project_id, resource_limit, registered_limit_id) values ($1, $2, 1, 'none')`, id, owner)
+		}
+		st := scopedStand(t, d)
+		for _, id := range []string{"by-project", "gone", "nobody"} {
+			for token, status := range map[string]int{
+				"tok-member": 403, "tok-domain-member": 403, "tok-unscoped-member": 403, "tok-system-member": 403, "tok-system-reader": 200, "tok-admin": 200,
+			} {
+				w := st.do(call{path: "/v3/limits/" + id, token: token})
+				if w.Code != status || status == 200 && !strings.Contains(w.Body.String(), `"service_id": null, "region_id": null, "resource_name": null, "resource_limit": 1`) {
+					t.Errorf("%s by %s: %d %s", id, token, w.Code, w.Body)
+				}
+			}
+		}
+		for _, token := range []string{"tok-member", "tok-domain-member", "tok-unscoped-member"} {
+			if w := st.do(call{path: "/v3/limits", token: token}); !strings.Contains(w.Body.String(), `"limits": []`) {
+				t.Errorf("list by %s: %s", token, w.Body)
+			}
+		}
+	})
+}
