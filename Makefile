@@ -19,16 +19,18 @@ INTEROP = test/oslo test/deployers test/interop/tables test/interop test/interop
 # The part that every change is held to: options, commands and tables.
 QUICK = test/oslo test/deployers test/interop/tables
 INTEROP_COUNTS = $(or $(KEYSTONE_GO_TEST_COUNTS),$(CURDIR)/build/interop/counts)
+# The suites that limits are held against: those with a list of what they pass.
+LIMITED = TestSchemathesis|TestSuites/(openstackclient|auth_token|oslo_limit|gophercloud|openstacksdk|tempest|tempest_plugin)$$
 # Every module of the tree: those of tools and of what is compared with must not
 # become dependencies of the server.
 MODULES = . tools test/clients/gophercloud test/browser/driver test/bench/libraries
 
 TAGS = -tags=interop,interop_full
 
-.PHONY: help run build test test-all interop interop-quick interop-quick-all interop-full interop-all bench-peer lint docs verify bench fuzz
+.PHONY: help run build test test-all interop interop-quick interop-quick-all interop-full interop-limits interop-all bench-peer lint docs verify bench fuzz
 
 help: ## this text
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 run: build ## build the server and start it with a state folder of its own (ARGS="--listen 127.0.0.1:5000")
 	@build/keystone-go dev $(ARGS)
@@ -67,6 +69,12 @@ interop-full: ## the same with the long suites: an hour or two
 	@$(GO) build -o build/ ./internal/dbtest/pgrun ./test/run
 	@KEYSTONE_GO_INTEROP_FULL=1 KEYSTONE_GO_ROLLING=10m $(POSTGRES) $(MAKE) --no-print-directory interop-all \
 	  INTEROP="$(INTEROP) test/interop/debian" INTEROP_TAGS=interop,interop_full SPEED="-time 5s -rounds 5"
+
+interop-limits: ## the suites of clients, the long ones too, with the packaged limits enforced: none meets a limit
+	@test/interop/setup.sh
+	@$(GO) build -o build/ ./internal/dbtest/pgrun ./test/run
+	@KEYSTONE_GO_INTEROP_FULL=1 KEYSTONE_GO_TEST_LIMITS=enforced $(POSTGRES) build/run -name interop-limits $(if $(CI),-strict) -- \
+	  -tags=interop -count=1 -timeout=120m -run='$(LIMITED)' ./test/interop/suites
 
 interop-all:
 	@rm -rf build/interop/report build/interop/counts; mkdir -p build/interop/report; \

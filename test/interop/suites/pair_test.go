@@ -14,7 +14,6 @@ import (
 	"github.com/keystone-go/keystone-go/auth/token"
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/fernet"
-	"github.com/keystone-go/keystone-go/test/harness"
 	"github.com/keystone-go/keystone-go/test/interop/peer"
 )
 
@@ -26,7 +25,7 @@ func newPair(t *testing.T) *pair {
 	settings := peer.Conf{
 		"security_compliance": {"lockout_failure_attempts": "2", "lockout_duration": "5", "unique_last_password_count": "2"},
 	}
-	maps.Copy(settings, harness.SwitchedLimits(t))
+	maps.Copy(settings, limited(t))
 	p := &pair{ids: map[string]string{}, Env: peer.Start(t, peer.Options{Conf: settings})}
 	if err := p.StartMemcached(); err != nil {
 		t.Fatal(err)

@@ -49,6 +49,7 @@ func TestSuites(t *testing.T) {
 	run("tempest", true, tempestArea, p.tempest)
 	run("tempest_plugin", true, tempestArea, p.tempestPlugin)
 	run("tempest_plugin_rbac", true, tempestArea, p.tempestRBAC)
+	enforced(t, p.Go)
 	saveReport(t, count)
 }
 
@@ -61,7 +62,9 @@ func (p *pair) suite(t *testing.T, name string, area func(string) string, one fu
 		python = one(t, p.Python)
 	}
 	p.pointTo(t, p.Go)
+	before := tallied(t, p.Go)
 	ours := one(t, p.Go)
+	spared(t, p.Go, name, before)
 	if bar {
 		if area == nil {
 			area = always("nothing")
