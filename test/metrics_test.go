@@ -33,6 +33,7 @@ func busyCloud(t *testing.T, engine string) *cloud {
 		withTOTP(c)
 		// A memcached of Python Keystone's that is away.
 		c.Cache.Enabled, c.Cache.Backend, c.Cache.MemcacheServers = true, "dogpile.cache.pymemcache", []string{"127.0.0.1:1"}
+		c.OsloMessagingNotifications.Driver = []string{"log"}
 		c.SecurityCompliance.LockoutFailureAttempts = &three
 		c.RateLimitGlobalIP.Enabled, c.RateLimitGlobalIP.BurstSize, c.RateLimitGlobalIP.ReplenishRatePerSecond = true, &burst, &rate
 		c.RateLimitUserAuth.Enabled, c.RateLimitUserAuth.BurstSize, c.RateLimitUserAuth.ReplenishRatePerSecond = true, &burst, &rate
@@ -113,6 +114,8 @@ var labelsOf = map[string]map[string]string{
 	"keystone_tls_certificate_expiry_timestamp_seconds": {"listener": "public|admin"},
 	"keystone_cache_invalidations_total":                {"region": "shared default|computed assignments|computed catalog region|id mapping|receipts|revoke|tokens", "outcome": "done|failed"},
 	"keystone_cache_servers_owing":                      {},
+	"keystone_notifications_total":                      {"driver": "log", "outcome": "sent|failed|dropped"},
+	"keystone_notifications_waiting":                    {},
 	"keystone_trace_spans_total":                        {"outcome": "sent|lost"},
 	"keystone_build_info":                               {"version": ".*", "revision": "[0-9a-f]*", "goversion": "go.*"},
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Makes ready what the tests need beside Go: a C compiler (for the race
-# detector), PostgreSQL's server programs, redis-server, a browser, Python with venv, and in
+# detector), PostgreSQL's server programs, redis-server, rabbitmq-server, a browser, Python with venv, and in
 # build/venv the real OpenStack clients. Missing programs are installed on Debian and
 # Ubuntu by root or with passwordless sudo; elsewhere, and with
 # KEYSTONE_GO_NO_INSTALL=1, they are only named. With the argument "interop"
@@ -36,6 +36,7 @@ missing() {
   compiles || echo "gcc libc6-dev"
   postgres || echo "postgresql"
   program redis-server || echo "redis-server"
+  program rabbitmq-server || echo "rabbitmq-server"
   program chromium || program google-chrome || echo "chromium fonts-dejavu-core"
   python >/dev/null || echo "python3 python3-venv"
   [ -n "$suite" ] || return 0
@@ -57,7 +58,7 @@ if [ -n "$packages" ]; then
   as=""
   [ "$(id -u)" = 0 ] || as="sudo "
   if ! command -v apt-get >/dev/null; then
-    echo "The tests need a C compiler, PostgreSQL's server programs (initdb and postgres), redis-server, chromium and Python 3.11 or newer with venv. Missing here, by Debian's names: $packages" >&2
+    echo "The tests need a C compiler, PostgreSQL's server programs (initdb and postgres), redis-server, rabbitmq-server, chromium and Python 3.11 or newer with venv. Missing here, by Debian's names: $packages" >&2
     exit 1
   fi
   if [ "${KEYSTONE_GO_NO_INSTALL:-}" = 1 ] || { [ -n "$as" ] && ! sudo -n true 2>/dev/null; }; then

@@ -41,7 +41,7 @@ var globalForm = regexp.MustCompile(`^req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0
 // newTrace names the request. A caller's id becomes the global one, for logs
 // alone.
 func newTrace(r *http.Request) *olog.Request {
-	t := &olog.Request{ID: olog.NewRequestID()}
+	t := &olog.Request{ID: olog.NewRequestID(), Agent: r.UserAgent()}
 	if id := r.Header.Get("X-Openstack-Request-Id"); globalForm.MatchString(id) {
 		t.GlobalID = id
 	}

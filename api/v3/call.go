@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/keystone-go/keystone-go/auth"
+	"github.com/keystone-go/keystone-go/internal/notify"
 	"github.com/keystone-go/keystone-go/internal/olog"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/policy"
@@ -45,7 +46,9 @@ type Call struct {
 	maxList int
 	plan    *plan
 	bill    bill
-	looked  bool // ours is known
+	notify  *notify.Notifier
+	changes []notify.Change // beside the row's own
+	looked  bool            // ours is known
 	opened  auth.Opened
 	policy  Enforcer
 	caller  policy.Credentials // of Caller, once a rule was asked

@@ -20,8 +20,8 @@ func (h domains) routes() []Route {
 		{Method: "GET", Path: all, Rule: "identity:list_domains", Query: &domainQuery, Target: ownDomain("target.domain.id"), Do: h.list, Limit: ratelimit.ClassToken, Rel: "domains", Summary: "List domains"},
 		{Method: "POST", Path: all, Rule: "identity:create_domain", Body: &newDomain, Do: h.create, Limit: ratelimit.ClassToken, Rel: "domains", Summary: "Create a domain", Audited: "domain"},
 		{Method: "GET", Path: one, Rule: "identity:get_domain", Target: h.one().target, Do: h.one().show, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Show a domain"},
-		{Method: "PATCH", Path: one, Rule: "identity:update_domain", Body: &changedDomain, Target: h.one().target, TargetFirst: true, Do: h.update, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Change a domain", Audited: "domain"},
-		{Method: "DELETE", Path: one, Rule: "identity:delete_domain", Target: h.one().target, TargetFirst: true, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Delete a disabled domain with all that it owns", Audited: "domain"},
+		{Method: "PATCH", Path: one, Rule: "identity:update_domain", Body: &changedDomain, Target: h.one().target, TargetFirst: true, Do: h.update, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Change a domain"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_domain", Target: h.one().target, TargetFirst: true, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "domain", Summary: "Delete a disabled domain with all that it owns"},
 	}
 }
 
@@ -72,9 +72,14 @@ func (h domains) create(c *Call) (Reply, error) {
 
 func (h domains) update(c *Call) (Reply, error) {
 	r, err := h.Update(c.Ctx(), c.Param("domain_id"), projectChange(c.sent("domain")))
+	c.tell(projectChanged(r, false)...)
 	return h.one().changed(c, r, err)
 }
 
 func (h domains) delete(c *Call) (Reply, error) {
-	return done(h.DeleteDomain(c.Ctx(), c.Param("domain_id")))
+	id := c.Param("domain_id")
+	if err := c.tellDomainGone(h.DB, id); err != nil {
+		return Reply{}, err
+	}
+	return done(h.DeleteDomain(c.Ctx(), id))
 }

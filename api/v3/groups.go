@@ -7,6 +7,7 @@ import (
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/notify"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/internal/uuid"
 	"github.com/keystone-go/keystone-go/policy"
@@ -125,11 +126,19 @@ func (h groups) check(c *Call) (Reply, error) {
 }
 
 func (h groups) add(c *Call) (Reply, error) {
+	c.tell(membership(c, true))
 	return done(h.Add(c.Ctx(), c.Param("user_id"), c.Param("group_id")))
 }
 
 func (h groups) remove(c *Call) (Reply, error) {
+	c.tell(membership(c, false))
 	return done(h.Remove(c.Ctx(), c.Param("user_id"), c.Param("group_id")))
+}
+
+// membership is a change of a group's members, which is told as one of the
+// group.
+func membership(c *Call, added bool) notify.Change {
+	return notify.Change{Operation: notify.Updated, Kind: "group", ID: c.Param("group_id"), Member: c.Param("user_id"), Added: added}
 }
 
 func groupExtra(body pyjson.Object) pyjson.Object {

@@ -104,7 +104,7 @@ func (a *API) call(e echo.Context, r *Route) *Call {
 	req := e.Request()
 	// A query that does not parse keeps the pairs that do, as in Python.
 	query, _ := url.ParseQuery(req.URL.RawQuery)
-	c := &Call{r: req, echo: e, route: r, base: v.base, Addr: v.addr, query: query, maxList: a.cfg.MaxList, policy: a.cfg.Policy, trace: olog.FromContext(req.Context())}
+	c := &Call{r: req, echo: e, route: r, base: v.base, Addr: v.addr, query: query, maxList: a.cfg.MaxList, policy: a.cfg.Policy, notify: a.cfg.Notify, trace: olog.FromContext(req.Context())}
 	c.plan = &a.stranger
 	if r != nil {
 		c.plan = &r.plan
@@ -146,6 +146,7 @@ func (a *API) run(c *Call) (Reply, error) {
 		}
 	}
 	reply, err := c.route.Do(c)
+	c.told(reply, err)
 	if err != nil || c.Issued == nil {
 		return reply, err
 	}

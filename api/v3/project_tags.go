@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/notify"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/ratelimit"
 	"github.com/keystone-go/keystone-go/resource"
@@ -24,8 +25,8 @@ func (h projectTags) routes() []Route {
 		{Method: "PUT", Path: all, Rule: "identity:update_project_tags", Body: &sentTags, Target: h.target, Do: h.put, Limit: ratelimit.ClassToken, Rel: "project_tags", Summary: "Set a project's tags"},
 		{Method: "DELETE", Path: all, Rule: "identity:delete_project_tags", Target: h.target, Do: h.clear, Limit: ratelimit.ClassToken, Rel: "project_tags", Summary: "Take all tags from a project"},
 		{Method: "GET", Path: one, Rule: "identity:get_project_tag", Target: h.target, Do: h.check, Limit: ratelimit.ClassToken, Rel: "project_tags", Summary: "Whether a project has a tag", Status: http.StatusNoContent},
-		{Method: "PUT", Path: one, Rule: "identity:create_project_tag", Target: h.target, Do: h.add, Limit: ratelimit.ClassToken, Rel: "project_tags", Summary: "Add a tag to a project", Status: http.StatusCreated, Audited: "project tag"},
-		{Method: "DELETE", Path: one, Rule: "identity:delete_project_tag", Target: h.target, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "project_tags", Summary: "Take a tag from a project", Audited: "project tag"},
+		{Method: "PUT", Path: one, Rule: "identity:create_project_tag", Target: h.target, Do: h.add, Limit: ratelimit.ClassToken, Rel: "project_tags", Summary: "Add a tag to a project", Status: http.StatusCreated},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_project_tag", Target: h.target, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "project_tags", Summary: "Take a tag from a project"},
 	}
 }
 
@@ -59,6 +60,7 @@ func (h projectTags) put(c *Call) (Reply, error) {
 	if err := tagList.check(v); err != nil {
 		return Reply{}, err
 	}
+	c.tell(projectChanged(c.Object.(resource.Record), true)...)
 	names := texts(v)
 	for i := range names {
 		names[i] = strings.TrimSpace(names[i])
@@ -70,6 +72,7 @@ func (h projectTags) put(c *Call) (Reply, error) {
 }
 
 func (h projectTags) clear(c *Call) (Reply, error) {
+	c.tell(projectChanged(c.Object.(resource.Record), true)...)
 	return noContent(), h.SetTags(c.Ctx(), c.Param("project_id"), nil)
 }
 
@@ -86,6 +89,8 @@ func (h projectTags) add(c *Call) (Reply, error) {
 	if err := tagList.check(anys(append(c.Object.(resource.Record).TagNames(), name))); err != nil {
 		return Reply{}, err
 	}
+	c.tell(projectChanged(c.Object.(resource.Record), true)...)
+	c.tell(notify.Change{Operation: notify.Created, Kind: "project tag", ID: strings.TrimSpace(name)})
 	if err := h.AddTag(c.Ctx(), id, strings.TrimSpace(name)); err != nil {
 		return Reply{}, err
 	}
@@ -94,6 +99,8 @@ func (h projectTags) add(c *Call) (Reply, error) {
 }
 
 func (h projectTags) delete(c *Call) (Reply, error) {
+	c.tell(projectChanged(c.Object.(resource.Record), true)...)
+	c.tell(notify.Change{Operation: notify.Deleted, Kind: "project tag", ID: c.Param("value"), Nobody: true})
 	return noContent(), h.RemoveTag(c.Ctx(), c.Param("project_id"), c.Param("value"))
 }
 

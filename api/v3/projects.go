@@ -6,6 +6,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/hints"
+	"github.com/keystone-go/keystone-go/internal/notify"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/internal/uuid"
 	"github.com/keystone-go/keystone-go/limit"
@@ -25,10 +26,10 @@ func (h projects) routes() []Route {
 	const all, one = "/v3/projects", "/v3/projects/{project_id}"
 	return []Route{
 		{Method: "GET", Path: all, Rule: "identity:list_projects", Query: &projectQuery, Target: ownDomain("target.domain_id"), Do: h.list, Limit: ratelimit.ClassToken, Rel: "projects", Summary: "List projects"},
-		{Method: "POST", Path: all, Rule: "identity:create_project", Body: &newProject, Target: aboutSent("project"), Do: h.create, Limit: ratelimit.ClassToken, Rel: "projects", Summary: "Create a project", Audited: "project"},
+		{Method: "POST", Path: all, Rule: "identity:create_project", Body: &newProject, Target: aboutSent("project"), Do: h.create, Limit: ratelimit.ClassToken, Rel: "projects", Summary: "Create a project"},
 		{Method: "GET", Path: one, Rule: "identity:get_project", Target: h.target, Do: h.get, Limit: ratelimit.ClassToken, Rel: "project", Summary: "Show a project"},
-		{Method: "PATCH", Path: one, Rule: "identity:update_project", Body: &changedProject, Target: h.target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "project", Summary: "Change a project", Audited: "project"},
-		{Method: "DELETE", Path: one, Rule: "identity:delete_project", Target: h.target, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "project", Summary: "Delete a project", Audited: "project"},
+		{Method: "PATCH", Path: one, Rule: "identity:update_project", Body: &changedProject, Target: h.target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "project", Summary: "Change a project"},
+		{Method: "DELETE", Path: one, Rule: "identity:delete_project", Target: h.target, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "project", Summary: "Delete a project"},
 	}
 }
 
@@ -111,6 +112,11 @@ func (h projects) create(c *Call) (Reply, error) {
 	}
 	n.Change = projectChange(normalized(body))
 	r, err := h.Create(c.Ctx(), n)
+	kind := "project"
+	if r.IsDomain {
+		kind = "domain"
+	}
+	c.tell(notify.Change{Operation: notify.Created, Kind: kind, ID: r.ID})
 	return h.one().made(c, r, err)
 }
 
@@ -123,6 +129,7 @@ func (h projects) update(c *Call) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
+	c.tell(projectChanged(r, false)...)
 	view := projectView(c, r)
 	return ok("project", view.Set("extra", append(pyjson.Object{}, pyjson.ReadExtra(r.Extra)...))), nil
 }
@@ -145,7 +152,22 @@ func samePlace(body pyjson.Object, p resource.Record) error {
 }
 
 func (h projects) delete(c *Call) (Reply, error) {
-	return done(h.Delete(c.Ctx(), c.Param("project_id")))
+	r := c.Object.(resource.Record)
+	if !r.IsDomain {
+		c.tell(notify.Change{Operation: notify.Deleted, Kind: "project", ID: r.ID})
+	} else if err := c.tellDomainGone(h.DB, r.ID); err != nil {
+		return Reply{}, err
+	}
+	return done(h.Delete(c.Ctx(), r.ID))
+}
+
+// projectChanged is a change of a project, and of the domain that it may be.
+func projectChanged(r resource.Record, nobody bool) []notify.Change {
+	changes := []notify.Change{{Operation: notify.Updated, Kind: "project", ID: r.ID, Nobody: nobody}}
+	if r.IsDomain {
+		changes = append(changes, notify.Change{Operation: notify.Updated, Kind: "domain", ID: r.ID, Nobody: nobody})
+	}
+	return changes
 }
 
 // projectChange reads what a body sets of a project or a domain.

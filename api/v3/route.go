@@ -42,7 +42,8 @@ type Route struct {
 	Rel string
 	// Audited is the kind of resource of which a success of the row tells that
 	// it was created (POST, PUT), updated (PATCH) or deleted (DELETE), in
-	// notifications' words: "service". Empty tells nothing.
+	// notifications' words: "service". Empty tells nothing but what Do tells
+	// by Call.tell. Of role_assignment it is told too that it failed.
 	Audited string
 	// Summary says in a few words what the row does, for the OpenAPI document.
 	Summary string

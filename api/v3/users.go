@@ -1,10 +1,13 @@
 package v3
 
 import (
+	"errors"
+
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/auth/guess"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/notify"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/ratelimit"
 )
@@ -26,7 +29,7 @@ func (h users) routes() []Route {
 		{Method: "DELETE", Path: one, Rule: "identity:delete_user", Target: h.one().target, Do: h.delete, Limit: ratelimit.ClassToken, Rel: "user", Summary: "Delete a user", Audited: "user"},
 		{Method: "GET", Path: one + "/groups", Rule: "identity:list_groups_for_user", Query: &query{fields: []field{{name: "name"}}}, Target: h.one().target, Do: h.groupsOf, Limit: ratelimit.ClassToken, Rel: "user_groups", Summary: "List the groups of a user"},
 		{Method: "GET", Path: one + "/projects", Rule: "identity:list_user_projects", Query: &query{fields: []field{{name: "domain_id"}, {name: "enabled"}, {name: "name"}}}, Target: h.one().target, Do: h.projectsOf, Limit: ratelimit.ClassToken, Rel: "user_projects", Summary: "List the projects that a user has a role on"},
-		{Method: "PATCH", Path: "/v3/users/{user_id}", Rule: "identity:update_user", Body: &changedUser, Check: checkUser, Target: h.one().target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "user"},
+		{Method: "PATCH", Path: "/v3/users/{user_id}", Rule: "identity:update_user", Body: &changedUser, Check: checkUser, Target: h.one().target, Do: h.update, Limit: ratelimit.ClassToken, Rel: "user", Audited: "user"},
 		{Method: "POST", Path: "/v3/users/{user_id}/password", Rule: Open, Body: &passwordChange, Do: h.changePassword, Limit: ratelimit.ClassAuth, Rel: "user_change_password"},
 	}
 }
@@ -52,9 +55,17 @@ func (h users) changePassword(c *Call) (Reply, error) {
 	err := h.auth.ChangePassword(c.Ctx(), h.Users, auth.Change{
 		UserID: c.Param("user_id"), Original: original, Password: password, Client: guess.Client{Addr: c.Addr, Exempt: c.Unlimited},
 	})
+	changed := notify.Change{Operation: notify.Updated, Kind: "user", ID: c.Param("user_id")}
+	if f, _ := errors.AsType[*fault.Error](err); f != nil && f.Kind == fault.BadRequest {
+		// What the rules refuse after a right password is told as a change, as
+		// Python Keystone does.
+		changed.Reason = &notify.Reason{Text: f.Message, Code: "400"}
+		c.notify.Changed(c.Ctx(), changed)
+	}
 	if err != nil {
 		return Reply{}, err
 	}
+	c.tell(changed)
 	return noContent(), nil
 }
 

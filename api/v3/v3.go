@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/keystone-go/keystone-go/auth"
+	"github.com/keystone-go/keystone-go/internal/notify"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/internal/trace"
 	"github.com/keystone-go/keystone-go/policy"
@@ -50,6 +51,7 @@ type Config struct {
 	Limits   *ratelimit.Set
 	Limiting Limiting
 	Metrics  *ops.Metrics
+	Notify   *notify.Notifier // told of what audited rows do
 
 	MaxList int // [DEFAULT] max_db_limit; 0 is 1000
 

@@ -10,6 +10,7 @@ import (
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
+	"github.com/keystone-go/keystone-go/internal/notify"
 	"github.com/keystone-go/keystone-go/internal/passhash"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/lockout"
@@ -32,6 +33,7 @@ type Password struct {
 	Guesses  *guess.Guard // nil: none is limited
 	IdleDays *int
 	Now      func() time.Time
+	Notify   *notify.Notifier // told of right and wrong passwords
 }
 
 // Parse reads {"user": {"id" | "name" and "domain", "password"}}.
@@ -140,6 +142,12 @@ const reasonLocked = "locked"
 // Verify is the order that the project exists for: user, limits of guesses,
 // lockout, hash, bookkeeping.
 func (a *passwordAttempt) Verify(ctx context.Context) (Proof, error) {
+	p, err := a.verify(ctx)
+	a.told(ctx, &p, err)
+	return p, err
+}
+
+func (a *passwordAttempt) verify(ctx context.Context) (Proof, error) {
 	if a.fault != nil {
 		return Proof{}, a.fault
 	}

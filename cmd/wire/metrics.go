@@ -61,7 +61,7 @@ func (f *face) sources(now func() time.Time) ops.Sources {
 			}
 			return pycache.Stats{}
 		},
-		Revocations: f.revocations, Traces: f.traces, Now: now,
+		Revocations: f.revocations, Traces: f.traces, Notices: f.notices, Now: now,
 		Version: version, Revision: revision, GoVersion: runtime.Version(),
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/fernet"
 	"github.com/keystone-go/keystone-go/internal/health"
 	"github.com/keystone-go/keystone-go/internal/limitlog"
+	"github.com/keystone-go/keystone-go/internal/notify"
 	"github.com/keystone-go/keystone-go/internal/ops"
 	"github.com/keystone-go/keystone-go/internal/passhash"
 	"github.com/keystone-go/keystone-go/internal/pycache"
@@ -61,6 +62,7 @@ type App struct {
 	Limits  *ratelimit.Set
 	Routes  []v3.Route
 	Tracer  *trace.Tracer
+	Notify  *notify.Notifier
 	// Warnings are for the log at the start.
 	Warnings []string
 
@@ -87,8 +89,14 @@ type face struct {
 // have ended before.
 func (a *App) Close() {
 	a.closed.Do(func() {
-		for _, p := range a.parts {
+		// Events that wait are still completed from the database.
+		if p := a.parts[notificationsPart]; p != nil {
 			p.release()
+		}
+		for name, p := range a.parts {
+			if name != notificationsPart {
+				p.release()
+			}
 		}
 	})
 }
@@ -137,7 +145,8 @@ func (b *builder) all(ctx context.Context) error {
 		{"database", b.database, []string{"metrics", "traces"}},
 		{"limits", b.limits, b.limitNeeds()},
 		{"caches", b.caches, []string{"database"}},
-		{"services", b.services, []string{"limits", "keys", "hashing", "caches"}},
+		{"notifications", b.notifications, []string{"metrics"}},
+		{"services", b.services, []string{"limits", "keys", "hashing", "caches", "notifications"}},
 		{"api", b.api, []string{"services", "policy", "health", "credential keys"}},
 	} {
 		if slices.ContainsFunc(s.needs, func(n string) bool { return missing[n] }) {
@@ -232,7 +241,7 @@ func (b *builder) services(context.Context) error {
 	b.app.guesses = b.guesses()
 	password := method.Password{
 		DB: b.unwatched, Hasher: b.app.Hasher, Guesses: b.app.guesses, IdleDays: sec.DisableUserAccountDaysInactive, Now: b.Now,
-		Guard: b.app.guard,
+		Guard: b.app.guard, Notify: b.app.Notify,
 	}
 	config := authConfig(b.cfg)
 	config.Observer = b.stats
@@ -296,7 +305,7 @@ func (b *builder) policies(context.Context) error {
 func (b *builder) api(ctx context.Context) error {
 	b.app.Routes = v3.Table(b.resources())
 	h, err := v3.New(v3.Config{
-		Auth: b.app.Auth, Policy: b.policy, Limits: b.app.Limits, Limiting: limitingOf(b.cfg.RateLimit), Clients: b.clients, MaxList: b.cfg.Default.MaxDBLimit, Metrics: b.stats, Log: b.Log,
+		Auth: b.app.Auth, Policy: b.policy, Limits: b.app.Limits, Limiting: limitingOf(b.cfg.RateLimit), Clients: b.clients, MaxList: b.cfg.Default.MaxDBLimit, Metrics: b.stats, Notify: b.app.Notify, Log: b.Log,
 		PublicEndpoint: b.cfg.Default.PublicEndpoint, PathPrefix: b.cfg.KeystoneGo.PathPrefix,
 		MaxBody:       int64(b.cfg.OsloMiddleware.MaxRequestBodySize),
 		ParseProxy:    b.cfg.OsloMiddleware.EnableProxyHeadersParsing,

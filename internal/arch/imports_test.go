@@ -163,6 +163,7 @@ var owners = []owner{
 	{"github.com/mattn/go-sqlite3", []string{}, true},
 	{"github.com/go-sql-driver/mysql", []string{"internal/db"}, true},
 	{"github.com/redis/go-redis", []string{"ratelimit/redis"}, true},
+	{"github.com/rabbitmq/amqp091-go", []string{"internal/notify/rabbit"}, false},
 	{"gopkg.in/ini.v1", []string{"internal/conf"}, true},
 	{"net/http/pprof", []string{"internal/ops"}, false},
 	{"net/http/httptest", []string{}, false},

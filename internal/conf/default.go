@@ -11,9 +11,9 @@ type DefaultSection struct {
 	MaxDBLimit                 int      `ini:"max_db_limit" default:"1000" min:"0" effect:"yes" help:"upper bound of any list, whatever the client asks for"`
 	StrictPasswordCheck        bool     `ini:"strict_password_check" default:"False" effect:"yes" help:"answer 403 to a password that is too long; off, it is cut silently"`
 	InsecureDebug              bool     `ini:"insecure_debug" default:"False" effect:"yes" help:"tell clients the true reason of 401 and 403: for laboratories only"`
-	DefaultPublisherID         string   `ini:"default_publisher_id" help:"publisher id of notifications; default host-based"`
-	NotificationFormat         string   `ini:"notification_format" default:"cadf" choices:"basic,cadf" help:"shape of emitted events"`
-	NotificationOptOut         []string `ini:"notification_opt_out" kind:"multi" default:"identity.authenticate.success,identity.authenticate.pending" help:"event types not to emit (repeatable)"`
+	DefaultPublisherID         string   `ini:"default_publisher_id" effect:"yes" help:"who notifications come from: identity.<this>; unset, the host's name"`
+	NotificationFormat         string   `ini:"notification_format" default:"cadf" choices:"basic,cadf" effect:"yes" help:"form of notifications about resources; those about logins and roles are always CADF"`
+	NotificationOptOut         []string `ini:"notification_opt_out" kind:"multi" default:"identity.authenticate.success,identity.authenticate.pending" effect:"yes" help:"event types that nobody is told of (repeatable)"`
 	Debug                      bool     `ini:"debug" default:"False" effect:"yes" help:"log at the level DEBUG"`
 	LogConfigAppend            string   `ini:"log_config_append" dashed:"yes" was:"DEFAULT/log-config,DEFAULT/log_config" effect:"yes" help:"file of Python logging configuration: it decides all else about logs"`
 	LogDateFormat              string   `ini:"log_date_format" default:"%Y-%m-%d %H:%M:%S" effect:"yes" help:"form of the time in log lines, as strftime has it"`
@@ -47,8 +47,8 @@ type DefaultSection struct {
 	FatalDeprecations          bool     `ini:"fatal_deprecations" default:"False" help:"Python log formatting: fatal deprecations"`
 	ExecutorThreadPoolSize     int      `ini:"executor_thread_pool_size" default:"64" was:"DEFAULT/rpc_thread_pool_size" help:"RPC setting, keystone has no RPC"`
 	RPCResponseTimeout         int      `ini:"rpc_response_timeout" default:"60" help:"RPC setting, keystone has no RPC"`
-	TransportURL               string   `ini:"transport_url" default:"rabbit://" secret:"yes" help:"broker URL fallback"`
-	ControlExchange            string   `ini:"control_exchange" default:"keystone" help:"exchange name (keystone)"`
+	TransportURL               string   `ini:"transport_url" default:"rabbit://" secret:"yes" effect:"yes" help:"message broker, where [oslo_messaging_notifications] transport_url names none"`
+	ControlExchange            string   `ini:"control_exchange" default:"keystone" effect:"yes" help:"exchange that notifications are sent to"`
 	PydevDebugHost             string   `ini:"pydev_debug_host" gone:"yes" removal:"since Stein" help:"remote debugger of Python"`
 	PydevDebugPort             *int     `ini:"pydev_debug_port" gone:"yes" min:"0" max:"65535" removal:"since Stein" help:"remote debugger of Python"`
 	StandardThreads            bool     `ini:"standard_threads" gone:"yes" default:"False" removal:"since Stein" help:"threads of Python"`

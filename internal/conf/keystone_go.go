@@ -24,6 +24,7 @@ type KeystoneGo struct {
 	Argon2Time            int      `ini:"argon2_time" default:"3" min:"1" max:"64" effect:"yes" help:"passes over the memory"`
 	Argon2Memory          int      `ini:"argon2_memory" default:"65536" min:"8" max:"4194304" effect:"yes" help:"memory of one hash in KiB"`
 	Argon2Threads         int      `ini:"argon2_threads" default:"1" min:"1" max:"64" effect:"yes" help:"lanes of one hash"`
+	NotificationQueue     int      `ini:"notification_queue" default:"1000" min:"1" max:"1000000" effect:"yes" help:"notifications that may wait to be sent, for each driver; more are dropped and counted"`
 	DrainDelay            int      `ini:"drain_delay" default:"0" min:"0" max:"3600" effect:"yes" help:"seconds between SIGTERM and the end of accepting, for a balancer to look away"`
 	GracefulTimeout       int      `ini:"graceful_timeout" default:"25" min:"0" max:"3600" effect:"yes" help:"seconds that running requests have to end after that"`
 }

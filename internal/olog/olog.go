@@ -17,6 +17,7 @@ type Request struct {
 	ID       string // req-<uuid>, our own
 	GlobalID string // the caller's req-<uuid>
 	Addr     netip.Addr
+	Agent    string // User-Agent, for notifications
 
 	User, UserDomain       string // ids
 	Project, ProjectDomain string

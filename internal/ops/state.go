@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/notify"
 	"github.com/keystone-go/keystone-go/internal/passhash"
 	"github.com/keystone-go/keystone-go/internal/pycache"
 )
@@ -24,6 +25,7 @@ type Sources struct {
 	Traces      func() (sent, lost uint64)
 	Caches      func() pycache.Stats
 	Guesses     func() []Guesses
+	Notices     func() notify.Stats
 
 	Version, Revision, GoVersion string
 }
@@ -95,6 +97,9 @@ var (
 
 	traceSpans = desc("keystone_trace_spans_total", "Spans of traces that the collector has taken, and that were lost.", "outcome")
 
+	noticesTold    = desc("keystone_notifications_total", "Notifications that a driver has sent, could not send, and dropped since too many were waiting.", "driver", "outcome")
+	noticesWaiting = desc("keystone_notifications_waiting", "Notifications that wait to be sent.")
+
 	buildInfo = desc("keystone_build_info", "The program; always 1.", "version", "revision", "goversion")
 )
 
@@ -158,6 +163,15 @@ func (s *state) Collect(out chan<- prometheus.Metric) {
 		sent, lost := s.Traces()
 		counter(traceSpans, float64(sent), "sent")
 		counter(traceSpans, float64(lost), "lost")
+	}
+	if s.Notices != nil {
+		n := s.Notices()
+		for driver := range n.Sent {
+			counter(noticesTold, float64(n.Sent[driver]), driver, "sent")
+			counter(noticesTold, float64(n.Failed[driver]), driver, "failed")
+			counter(noticesTold, float64(n.Dropped[driver]), driver, "dropped")
+		}
+		gauge(noticesWaiting, float64(n.Waiting))
 	}
 	if s.Keys != nil {
 		for _, k := range s.Keys() {

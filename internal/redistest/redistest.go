@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/keystone-go/keystone-go/internal/proctest"
 )
 
 // errNoServer says what to do where there is no Redis.
@@ -52,7 +54,7 @@ func start(t testing.TB, port string, args ...string) *Server {
 		t.Fatal(err)
 	}
 	s := &Server{Addr: net.JoinHostPort("127.0.0.1", port), t: t, dir: dir, args: arguments(port, dir, args)}
-	end, err := guard(dir)
+	end, err := proctest.Guard(`kill -KILL "$(cat "$1/pid")" 2>/dev/null`, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,28 +156,6 @@ func (s *Server) signal(sig syscall.Signal) {
 	if err := s.cmd.Process.Signal(sig); err != nil {
 		s.t.Fatal(err)
 	}
-}
-
-// guard starts a shell that waits for the end of our side of a pipe, which
-// comes with our own end too, and then kills the server and removes the folder.
-func guard(dir string) (end func(), err error) {
-	const script = `trap '' INT TERM HUP
-read -r _
-kill -KILL "$(cat "$1/pid")" 2>/dev/null
-rm -rf "$1"`
-	w := exec.Command("sh", "-c", script, "sh", dir)
-	w.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	pipe, err := w.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := w.Start(); err != nil {
-		return nil, err
-	}
-	return func() {
-		_ = pipe.Close()
-		_ = w.Wait()
-	}, nil
 }
 
 func freePort(t testing.TB) string {

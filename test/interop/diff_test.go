@@ -37,6 +37,7 @@ func TestDiff(t *testing.T) {
 	var total diff.Report
 	t.Run("recorded", func(t *testing.T) { total = total.Plus(replayRecorded(t, s)) })
 	t.Run("scenarios", func(t *testing.T) { total = total.Plus(replayScenarios(t, s)) })
+	t.Run("notifications", func(t *testing.T) { total = total.Plus(replayNotifications(t, s)) })
 	t.Run("two levels", func(t *testing.T) { total = total.Plus(replayTwoLevels(t, s)) })
 	t.Run("matrix", func(t *testing.T) { total = total.Plus(matrix(t, s)) })
 	t.Logf("in all: %v", total)

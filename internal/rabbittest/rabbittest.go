@@ -1,0 +1,182 @@
+// Package rabbittest runs RabbitMQ servers of its own for tests, as whatever
+// user runs the tests. They, Erlang's port mapper and their folders are gone
+// when the process that started them is, whatever it ended by.
+package rabbittest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/keystone-go/keystone-go/internal/proctest"
+)
+
+// scripts are where distributions keep the server's own script. What Debian
+// has on PATH runs as its own user alone.
+var scripts = []string{"/usr/lib/rabbitmq/bin/rabbitmq-server", "/usr/local/sbin/rabbitmq-server", "/opt/homebrew/sbin/rabbitmq-server"}
+
+// startLimit bounds how long a server may take to answer.
+const startLimit = 120 * time.Second
+
+// TLS are files in PEM form, for a server that speaks nothing else.
+type TLS struct{ CA, Cert, Key string }
+
+// Server is a running server, or one that was killed.
+type Server struct {
+	Addr string // host:port
+	t    testing.TB
+	dir  string
+	env  []string
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+// Start starts a server for the length of a test. A missing program fails the
+// test; nothing is skipped.
+func Start(t testing.TB, secure *TLS) *Server {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "keystone-go-rabbit-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports := freePorts(t, 3)
+	s := &Server{Addr: net.JoinHostPort("127.0.0.1", ports[0]), t: t, dir: dir}
+	if err := s.files(ports[0], secure); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(os.Environ(),
+		"HOME="+dir, "RABBITMQ_NODENAME=t"+ports[0]+"@localhost", "RABBITMQ_DIST_PORT="+ports[1], "ERL_EPMD_PORT="+ports[2], "ERL_EPMD_ADDRESS=127.0.0.1",
+		"RABBITMQ_MNESIA_BASE="+s.path("mnesia"), "RABBITMQ_LOG_BASE="+dir, "RABBITMQ_LOGS=-", "RABBITMQ_PID_FILE="+s.path("own-pid"),
+		"RABBITMQ_ENABLED_PLUGINS_FILE="+s.path("plugins"), "RABBITMQ_CONFIG_FILE="+s.path("rabbit"), "RABBITMQ_CONF_ENV_FILE="+s.path("none"),
+		"RABBITMQ_GENERATED_CONFIG_DIR="+dir,
+		// A test has no use for more than one thread of Erlang's, or for tables
+		// of a million processes.
+		"RABBITMQ_SERVER_ERL_ARGS=+P 65536 +t 1048576 +S 1:1 +sbwt none")
+	end, err := proctest.Guard(ending, dir, ports[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Kill()
+		end()
+	})
+	s.Restart()
+	return s
+}
+
+func (s *Server) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *Server) files(port string, secure *TLS) error {
+	// loopback_users: guest may come from anywhere, which is here alone.
+	conf := "loopback_users = none\nlog.console = true\nlog.file = false\n"
+	if secure == nil {
+		conf += "listeners.tcp.default = 127.0.0.1:" + port + "\n"
+	} else {
+		conf += fmt.Sprintf("listeners.tcp = none\nlisteners.ssl.default = 127.0.0.1:%s\nssl_options.cacertfile = %s\nssl_options.certfile = %s\nssl_options.keyfile = %s\n", port, secure.CA, secure.Cert, secure.Key)
+	}
+	return errors.Join(os.WriteFile(s.path("plugins"), []byte("[]."), 0o600), os.WriteFile(s.path("rabbit.conf"), []byte(conf), 0o600))
+}
+
+// Restart starts a server that was killed again, at its old address, with what
+// it kept on disk.
+func (s *Server) Restart() {
+	s.t.Helper()
+	program, err := find()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	logFile, err := os.OpenFile(s.path("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = logFile.Close() }()
+	s.cmd = exec.Command(program)
+	s.cmd.Dir, s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = s.dir, s.env, logFile, logFile
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.done = make(chan struct{})
+	go func(c *exec.Cmd, done chan struct{}) {
+		_ = c.Wait()
+		close(done)
+	}(s.cmd, s.done)
+	if err := os.WriteFile(s.path("pid"), []byte(strconv.Itoa(s.cmd.Process.Pid)), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.ready(); err != nil {
+		text, _ := os.ReadFile(s.path("log"))
+		lines := strings.Split(string(bytes.TrimSpace(text)), "\n")
+		s.t.Fatalf("rabbittest: %v\n%s", err, strings.Join(lines[max(0, len(lines)-25):], "\n"))
+	}
+}
+
+// ready waits until the server takes connections, which it does last.
+func (s *Server) ready() error {
+	for end := time.Now().Add(startLimit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		select {
+		case <-s.done:
+			return errors.New("rabbitmq-server ended at its start")
+		default:
+		}
+		if c, err := net.DialTimeout("tcp", s.Addr, time.Second); err == nil {
+			return c.Close()
+		}
+	}
+	return errors.New("rabbitmq-server did not answer in time")
+}
+
+// Kill ends the server at once, as a crash does.
+func (s *Server) Kill() {
+	if s.cmd == nil || s.cmd.Process == nil {
+		return
+	}
+	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+	<-s.done
+}
+
+func find() (string, error) {
+	for _, path := range scripts {
+		if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", errors.New("no rabbitmq-server found: apt-get install rabbitmq-server (Debian), brew install rabbitmq (macOS)")
+}
+
+// ending ends the server and, once that does not hold it any more, Erlang's port
+// mapper.
+const ending = `kill -KILL -"$(cat "$1/pid")" 2>/dev/null
+for i in 1 2 3 4 5 6 7 8 9 10; do
+  epmd -port "$2" -names >/dev/null 2>&1 || break
+  epmd -port "$2" -kill >/dev/null 2>&1
+  sleep 0.2
+done`
+
+// freePorts finds as many that differ.
+func freePorts(t testing.TB, n int) []string {
+	t.Helper()
+	var ports []string
+	var held []net.Listener
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, l)
+		ports = append(ports, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+	}
+	for _, l := range held {
+		_ = l.Close()
+	}
+	return ports
+}
