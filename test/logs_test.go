@@ -42,6 +42,7 @@ func TestLogOfEverything(t *testing.T) {
 				Engine: engine, Lines: &lines, Handler: olog.New(&records, olog.Options{Debug: true, JSON: true}),
 				Conf: func(c *conf.Config) {
 					withTOTP(c)
+					c.OsloMessagingNotifications.Driver = []string{"log"}
 					c.SecurityCompliance.LockoutFailureAttempts = &three
 					c.SecurityCompliance.UniqueLastPasswordCount = 2
 				},

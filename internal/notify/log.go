@@ -17,7 +17,7 @@ func (Log) Name() string { return "log" }
 
 // Send writes a line of level INFO.
 func (d Log) Send(_ context.Context, m Message) error {
-	d.Logger.LogAttrs(m.ctx, slog.LevelInfo, pyjson.Encode(m.Body), olog.Name("oslo.messaging.notification."+m.Type))
+	d.Logger.LogAttrs(m.ctx, slog.LevelInfo, pyjson.Encode(masked(m.Body)), olog.Name("oslo.messaging.notification."+m.Type))
 	return nil
 }
 
