@@ -34,6 +34,8 @@ type Password struct {
 	IdleDays *int
 	Now      func() time.Time
 	Notify   *notify.Notifier // told of right and wrong passwords
+	// Partial makes what is told of a wrong password; nil tells nothing of it.
+	Partial func(password string) string
 }
 
 // Parse reads {"user": {"id" | "name" and "domain", "password"}}.

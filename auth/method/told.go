@@ -47,6 +47,10 @@ func (a *passwordAttempt) tell(ctx context.Context, err error) {
 			l.Reason = &notify.Reason{Text: "The account is locked for user: " + l.UserID + ".", Code: "401"}
 		case "password_expired":
 			l.Reason = &notify.Reason{Text: f.Message, Code: "401"}
+		case "wrong_password", "no_password":
+			if a.Partial != nil && a.given && !a.expiredAllowed {
+				l.Partial = a.Partial(a.password)
+			}
 		case "domain_disabled", "user_disabled":
 			if !a.expiredAllowed {
 				return

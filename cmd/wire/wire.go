@@ -243,6 +243,17 @@ func (b *builder) services(context.Context) error {
 		DB: b.unwatched, Hasher: b.app.Hasher, Guesses: b.app.guesses, IdleDays: sec.DisableUserAccountDaysInactive, Now: b.Now,
 		Guard: b.app.guard, Notify: b.app.Notify,
 	}
+	if slices.Contains(sec.ReportInvalidPasswordHash, "event") {
+		most := 0
+		if sec.InvalidPasswordHashMaxChars != nil {
+			most = *sec.InvalidPasswordHashMaxChars
+		}
+		partial, err := notify.Partial(sec.InvalidPasswordHashSecretKey, sec.InvalidPasswordHashFunction, most)
+		if err != nil {
+			return b.blame("security_compliance", "report_invalid_password_hash", err)
+		}
+		password.Partial = partial
+	}
 	config := authConfig(b.cfg)
 	config.Observer = b.stats
 	b.app.Auth = auth.New(config, b.app.DB, b.tokens, password, b.app.Users.Revoker, b.Now)

@@ -11,10 +11,10 @@ type SecurityCompliance struct {
 	PasswordRegex                                        string   `ini:"password_regex" effect:"yes" help:"pattern, as Python writes them, that a new password must match"`
 	PasswordRegexDescription                             string   `ini:"password_regex_description" effect:"yes" help:"what users are told when it does not"`
 	ChangePasswordUponFirstUse                           bool     `ini:"change_password_upon_first_use" default:"False" effect:"yes" help:"a password set by an administrator is good for one change only"`
-	ReportInvalidPasswordHash                            []string `ini:"report_invalid_password_hash" items:"event" default:"" help:"send an HMAC of wrong passwords to the event channel"`
-	InvalidPasswordHashSecretKey                         string   `ini:"invalid_password_hash_secret_key" secret:"yes" help:"key of that HMAC"`
-	InvalidPasswordHashFunction                          string   `ini:"invalid_password_hash_function" default:"sha256" help:"hash of that HMAC"`
-	InvalidPasswordHashMaxChars                          *int     `ini:"invalid_password_hash_max_chars" min:"1" help:"cut that HMAC to so many characters"`
+	ReportInvalidPasswordHash                            []string `ini:"report_invalid_password_hash" items:"event" default:"" effect:"yes" help:"event adds a part of an HMAC of a wrong password to the notification of the failed login, so that a program with an old password is told from guesses"`
+	InvalidPasswordHashSecretKey                         string   `ini:"invalid_password_hash_secret_key" secret:"yes" effect:"yes" help:"key of that HMAC, the same on all servers"`
+	InvalidPasswordHashFunction                          string   `ini:"invalid_password_hash_function" default:"sha256" effect:"yes" help:"hash of that HMAC: sha1, sha224, sha256, sha384, sha512"`
+	InvalidPasswordHashMaxChars                          *int     `ini:"invalid_password_hash_max_chars" min:"1" effect:"yes" help:"characters of that HMAC that are told; unset, all of them. Few are safer"`
 	AllowInsecureAdminTrustCrossProjectCredentialsAccess bool     `ini:"allow_insecure_admin_trust_cross_project_credentials_access" default:"False" effect:"yes" removal:"since 2026.1" help:"lets admin delegated tokens reach credentials of other projects (off by default)"`
 	AllowInsecureApplicationCredentialTrustEscalation    bool     `ini:"allow_insecure_application_credential_trust_escalation" default:"False" removal:"since 2026.1" help:"lets application-credential tokens manage trusts (off by default)"`
 }

@@ -52,6 +52,7 @@ type Login struct {
 	DomainID, DomainName string
 	Failed               bool
 	Reason               *Reason
+	Partial              string // of a wrong password; "" tells nothing of it
 }
 
 // event is on its way to the drivers.
@@ -194,6 +195,11 @@ func (n *Notifier) LoggedIn(ctx context.Context, l Login) {
 		e.unknown = &l
 	}
 	e.payload = cadf(e.at, "authenticate", outcome, who, part(identifier(), accountUser), l.Reason)
+	if l.Partial != "" {
+		e.payload = append(e.payload, pyjson.Member{Key: "attachments", Value: []any{pyjson.Object{
+			{Key: "typeURI", Value: "mime:text/plain"}, {Key: "content", Value: l.Partial}, {Key: "name", Value: "partial_password_hash"},
+		}}})
+	}
 	n.put(ctx, e)
 }
 

@@ -27,3 +27,27 @@ func TestMasked(t *testing.T) {
 		}
 	}
 }
+
+// TestPartial: what keystone.common.password_hashing makes of the same words.
+func TestPartial(t *testing.T) {
+	for _, tt := range []struct {
+		function string
+		most     int
+		want     string
+	}{
+		{"sha256", 0, "4CalBdrgKcPvEHuKXLu9sehv7c3XmicAIvByC4k9Y2E"}, {"sha256", 5, "4CalB"}, {"sha512", 0, "ub6GzWH9fa/Uos4YtMwoqYfbl540B4xayjFGJaPAbBGtz5awAYqCe31SV7jDh8Ho65na00xnR6vwB+oHlO/n8g"},
+	} {
+		f, err := Partial("pepper", tt.function, tt.most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f("wörd"); got != tt.want {
+			t.Errorf("%s, %d: %s, want %s", tt.function, tt.most, got, tt.want)
+		}
+	}
+	for _, bad := range [][2]string{{"", "sha256"}, {"pepper", "md5"}} {
+		if _, err := Partial(bad[0], bad[1], 0); err == nil {
+			t.Errorf("%q: no error", bad)
+		}
+	}
+}
