@@ -44,8 +44,11 @@ func (h credentials) one() thing[credential.Credential] {
 var (
 	credentialQuery = query{fields: []field{{name: "user_id"}, {name: "type"}}}
 	newCredential   = shape{key: "credential", fields: []field{
-		{name: "id"}, {name: "blob", required: true, sealed: true}, {name: "type", required: true, max: 255},
-		{name: "user_id", required: true, max: 64}, {name: "project_id", nullable: true, max: 64},
+		{name: "id"},
+		{name: "blob", required: true, sealed: true},
+		{name: "type", required: true, max: 255},
+		{name: "user_id", required: true, max: 64},
+		{name: "project_id", nullable: true, max: 64},
 	}}
 	changedCredential = shape{key: "credential", strict: true, fields: []field{{name: "blob", required: true, sealed: true}}}
 )
