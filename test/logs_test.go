@@ -27,6 +27,12 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.String()
+}
+
 // TestLogOfEverything drives a call of each kind and reads what the log holds
 // of it in both forms: every line is one that kolla reads, says whose request
 // it was, and shows no secret.
