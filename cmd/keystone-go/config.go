@@ -70,11 +70,16 @@ func (p *program) sample(output string) error {
 	if err := conf.WriteSample(&b); err != nil {
 		return err
 	}
-	if output == "" {
-		_, err := p.out.Write(b.Bytes())
+	return p.write(output, b.Bytes())
+}
+
+// write writes a text to a file, or without one to stdout.
+func (p *program) write(file string, text []byte) error {
+	if file == "" {
+		_, err := p.out.Write(text)
 		return err
 	}
-	return os.WriteFile(output, b.Bytes(), 0o644)
+	return os.WriteFile(file, text, 0o644)
 }
 
 // checkConfig tells everything at once; it fails on faults and, when strict, on

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
@@ -35,13 +33,7 @@ func (p *program) policySampleCommand() *cobra.Command {
 	output := ""
 	cmd := &cobra.Command{
 		Use: "sample", Short: "Print a policy file with every rule, as comments",
-		RunE: func(*cobra.Command, []string) error {
-			if output != "" {
-				return os.WriteFile(output, []byte(policy.Sample()), 0o644)
-			}
-			_, err := io.WriteString(p.out, policy.Sample())
-			return err
-		},
+		RunE: func(*cobra.Command, []string) error { return p.write(output, []byte(policy.Sample())) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write instead of stdout")
 	return cmd

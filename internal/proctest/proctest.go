@@ -1,9 +1,18 @@
-// Package proctest ends what tests have started, however the tests end.
+// Package proctest starts servers for tests, and ends them however the tests end.
 package proctest
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
+	"time"
 )
 
 // Guard starts a shell that waits for the end of our side of a pipe, which
@@ -24,4 +33,54 @@ func Guard(script string, dir string, args ...string) (end func(), err error) {
 		_ = pipe.Close()
 		_ = w.Wait()
 	}, nil
+}
+
+// Running is a server that Run has started.
+type Running struct {
+	*exec.Cmd
+	Done chan struct{} // closed at its end
+}
+
+// Run starts a server in a folder, where its output (log) and its id (pid) are
+// kept, and waits until it takes connections. The error has the end of the log.
+func Run(c *exec.Cmd, dir, addr string, limit time.Duration) (*Running, error) {
+	logFile, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = logFile.Close() }()
+	// No output of ours is handed down: go test would wait for its end.
+	c.Dir, c.Stdout, c.Stderr = dir, logFile, logFile
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	r := &Running{c, make(chan struct{})}
+	go func() {
+		_ = c.Wait()
+		close(r.Done)
+	}()
+	if err := os.WriteFile(filepath.Join(dir, "pid"), []byte(strconv.Itoa(c.Process.Pid)), 0o600); err != nil {
+		return r, err
+	}
+	if err := r.ready(addr, limit); err != nil {
+		text, _ := os.ReadFile(filepath.Join(dir, "log"))
+		lines := strings.Split(string(bytes.TrimSpace(text)), "\n")
+		return r, fmt.Errorf("%s: %w\n%s", filepath.Base(c.Path), err, strings.Join(lines[max(0, len(lines)-25):], "\n"))
+	}
+	return r, nil
+}
+
+func (r *Running) ready(addr string, limit time.Duration) error {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		select {
+		case <-r.Done:
+			return errors.New("it ended at its start")
+		default:
+		}
+		if c, err := net.DialTimeout("tcp", addr, time.Second); err == nil {
+			return c.Close()
+		}
+	}
+	return errors.New("it did not answer in time")
 }

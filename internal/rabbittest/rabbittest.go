@@ -4,7 +4,6 @@
 package rabbittest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -12,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -36,8 +34,7 @@ type Server struct {
 	t    testing.TB
 	dir  string
 	env  []string
-	cmd  *exec.Cmd
-	done chan struct{}
+	run  *proctest.Running
 }
 
 // Start starts a server for the length of a test. A missing program fails the
@@ -94,54 +91,20 @@ func (s *Server) Restart() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	logFile, err := os.OpenFile(s.path("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
+	c := exec.Command(program)
+	c.Env = s.env
+	if s.run, err = proctest.Run(c, s.dir, s.Addr, startLimit); err != nil {
 		s.t.Fatal(err)
 	}
-	defer func() { _ = logFile.Close() }()
-	s.cmd = exec.Command(program)
-	s.cmd.Dir, s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = s.dir, s.env, logFile, logFile
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	s.done = make(chan struct{})
-	go func(c *exec.Cmd, done chan struct{}) {
-		_ = c.Wait()
-		close(done)
-	}(s.cmd, s.done)
-	if err := os.WriteFile(s.path("pid"), []byte(strconv.Itoa(s.cmd.Process.Pid)), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := s.ready(); err != nil {
-		text, _ := os.ReadFile(s.path("log"))
-		lines := strings.Split(string(bytes.TrimSpace(text)), "\n")
-		s.t.Fatalf("rabbittest: %v\n%s", err, strings.Join(lines[max(0, len(lines)-25):], "\n"))
-	}
-}
-
-// ready waits until the server takes connections, which it does last.
-func (s *Server) ready() error {
-	for end := time.Now().Add(startLimit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		select {
-		case <-s.done:
-			return errors.New("rabbitmq-server ended at its start")
-		default:
-		}
-		if c, err := net.DialTimeout("tcp", s.Addr, time.Second); err == nil {
-			return c.Close()
-		}
-	}
-	return errors.New("rabbitmq-server did not answer in time")
 }
 
 // Kill ends the server at once, as a crash does.
 func (s *Server) Kill() {
-	if s.cmd == nil || s.cmd.Process == nil {
+	if s.run == nil {
 		return
 	}
-	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
-	<-s.done
+	_ = syscall.Kill(-s.run.Process.Pid, syscall.SIGKILL)
+	<-s.run.Done
 }
 
 func find() (string, error) {

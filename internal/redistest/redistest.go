@@ -4,13 +4,11 @@
 package redistest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,9 +33,8 @@ type Server struct {
 	dir  string
 	args []string
 
-	mu   sync.Mutex
-	cmd  *exec.Cmd
-	done chan struct{}
+	mu  sync.Mutex
+	run *proctest.Running
 }
 
 // Start starts a server for the length of a test; args are options as on its
@@ -88,48 +85,9 @@ func (s *Server) Restart() {
 	if err != nil {
 		s.t.Fatal(errNoServer)
 	}
-	logFile, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
+	if s.run, err = proctest.Run(exec.Command(program, s.args...), s.dir, s.Addr, startLimit); err != nil {
 		s.t.Fatal(err)
 	}
-	defer func() { _ = logFile.Close() }()
-	// No output of ours is handed down: go test would wait for its end.
-	s.cmd = exec.Command(program, s.args...)
-	s.cmd.Dir, s.cmd.Stdout, s.cmd.Stderr = s.dir, logFile, logFile
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	s.done = make(chan struct{})
-	go func(c *exec.Cmd, done chan struct{}) {
-		_ = c.Wait()
-		close(done)
-	}(s.cmd, s.done)
-	pid := strconv.Itoa(s.cmd.Process.Pid)
-	if err := os.WriteFile(filepath.Join(s.dir, "pid"), []byte(pid), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := s.ready(); err != nil {
-		text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
-		s.t.Fatalf("redistest: %v\n%s", err, tail(text))
-	}
-}
-
-func (s *Server) ready() error {
-	for end := time.Now().Add(startLimit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		select {
-		case <-s.done:
-			return errors.New("redis-server ended at its start")
-		default:
-		}
-		c, err := net.DialTimeout("tcp", s.Addr, time.Second)
-		if err != nil {
-			continue
-		}
-		_ = c.Close()
-		return nil
-	}
-	return errors.New("redis-server did not answer in time")
 }
 
 // Kill ends the server at once, as a crash does.
@@ -138,8 +96,11 @@ func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 func (s *Server) end(sig syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.cmd.Process.Signal(sig)
-	<-s.done
+	if s.run == nil {
+		return // it did not start
+	}
+	_ = s.run.Process.Signal(sig)
+	<-s.run.Done
 }
 
 // Pause stops the server where it is: connections stay open and nothing is
@@ -153,7 +114,7 @@ func (s *Server) signal(sig syscall.Signal) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.cmd.Process.Signal(sig); err != nil {
+	if err := s.run.Process.Signal(sig); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -174,11 +135,6 @@ func freePort(t testing.TB) string {
 	}
 	t.Fatal("redistest: no free port below 55000")
 	return ""
-}
-
-func tail(b []byte) string {
-	lines := strings.Split(string(bytes.TrimSpace(b)), "\n")
-	return strings.Join(lines[max(0, len(lines)-15):], "\n")
 }
 
 // Stat reads a number out of an INFO section, such as total_commands_processed.
