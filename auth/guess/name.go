@@ -2,6 +2,7 @@ package guess
 
 import (
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -18,8 +19,18 @@ const between = "\xff"
 // tells Alice from alice it would take one user for the other.
 func Fold(name string) string {
 	// Folding may leave what is composed otherwise, so composing comes twice.
-	name = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
+	name = cases.Fold().String(norm.NFKC.String(name))
+	name = norm.NFKC.String(strings.Map(cherokee, name))
 	return strings.TrimRight(name, "@")
+}
+
+// cherokee is the capital of a Cherokee letter, as Unicode folds this script
+// alone; cases.Fold exchanges its capitals and its small letters.
+func cherokee(r rune) rune {
+	if unicode.Is(unicode.Cherokee, r) {
+		return unicode.ToUpper(r)
+	}
+	return r
 }
 
 // Name is the key of a name that nobody has, where that of a user, and of an id

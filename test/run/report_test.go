@@ -141,3 +141,16 @@ func TestFuzzTargets(t *testing.T) {
 		t.Errorf("targets (-want +got):\n%s", diff)
 	}
 }
+
+func TestOnlyLate(t *testing.T) {
+	for said, want := range map[string]bool{
+		"--- FAIL: FuzzOne (61.04s)\n    context deadline exceeded\n":                                                                   true,
+		"--- FAIL: FuzzOne (2.00s)\n    a_test.go:9: wrong\n    Failing input written to testdata/fuzz/FuzzOne/29\n":                    false,
+		"--- FAIL: FuzzOne (2.00s)\n    a_test.go:9: context deadline exceeded\n    Failing input written to testdata/fuzz/FuzzOne/1\n": false,
+		"--- FAIL: FuzzOne (0.00s)\n    a_test.go:9: the seed is wrong\n":                                                               false,
+	} {
+		if got := onlyLate(said); got != want {
+			t.Errorf("%q: %v, want %v", said, got, want)
+		}
+	}
+}
