@@ -175,7 +175,7 @@ func (s *Service) issue(ctx context.Context, r Request, p method.Proof, project 
 	if p.Settle != nil {
 		p.Settle(&b)
 	}
-	if err := s.db.Send(ctx, &b); err != nil {
+	if err := s.reads.Send(ctx, &b); err != nil {
 		return nil, fmt.Errorf("read the roles of a login: %w", err)
 	}
 	if p.Settled != nil {

@@ -16,7 +16,7 @@ type KeystoneGo struct {
 	Pprof                 bool     `ini:"pprof" default:"false" effect:"yes" help:"serve /debug/pprof/ on admin_listen"`
 	PathPrefix            string   `ini:"path_prefix" default:"" effect:"yes" help:"path under which the API is mounted, such as /identity"`
 	AllowNewerSchema      bool     `ini:"allow_newer_schema" default:"false" effect:"yes" help:"start although the database is at a schema revision that this release does not know"`
-	RememberReads         bool     `ini:"remember_reads" default:"true" effect:"yes" help:"answer validations from memory while Postgres proves that nothing was committed since; off, every validation reads all its rows"`
+	RememberReads         bool     `ini:"remember_reads" default:"true" effect:"yes" help:"answer validations, and logins behind the password, from memory while Postgres proves that nothing was committed since; off, all rows are read each time"`
 	HashSlots             int      `ini:"hash_slots" default:"0" min:"0" max:"1024" effect:"yes" help:"password hashes computed at one time; 0 means half the cores, at least 1"`
 	HashQueue             int      `ini:"hash_queue" default:"0" min:"0" max:"1000000" effect:"yes" help:"requests that may wait for a slot; 0 means 64 a slot; more are answered 503"`
 	HashWait              int      `ini:"hash_wait" default:"15" min:"1" max:"3600" effect:"yes" help:"seconds that a request may wait for a slot before it is answered 503"`
