@@ -118,6 +118,6 @@ bench: ## measure against the bounds, every figure against its own baseline in o
 	@$(GO) build -C test/bench/libraries -o ../../../build/bench-libraries .
 	@$(POSTGRES) $(GO) run ./test/bench $(ARGS); status=$$?; build/bench-libraries || status=1; exit $$status
 
-fuzz: ## fuzz every target for FUZZTIME (60s)
+fuzz: ## fuzz every target for FUZZTIME (60s), on a core each
 	@$(GO) build -o build/ ./test/run
 	@build/run -name fuzz -fuzz $(FUZZTIME)

@@ -1,13 +1,15 @@
 package main
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync"
 )
 
 var fuzzFunc = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)
@@ -16,41 +18,49 @@ var fuzzFunc = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)
 type target struct{ dir, name string }
 
 // fuzzAll runs every fuzz target of the module in the working directory for
-// the given time, one after another.
+// the given time, as many at once as there are cores, with one worker each.
 func fuzzAll(r *report, each string) error {
 	targets, err := fuzzTargets(".")
 	if err != nil {
 		return err
 	}
+	var (
+		turn   = make(chan struct{}, runtime.NumCPU())
+		all    sync.WaitGroup
+		mu     sync.Mutex
+		faults []error
+	)
 	for _, t := range targets {
-		fmt.Fprintf(r.out, "fuzz %s %s for %s\n", t.dir, t.name, each)
-		if err := r.fuzz(t, each); err != nil {
-			return err
-		}
-		fmt.Fprintln(r.out, r.fuzzed)
+		turn <- struct{}{}
+		all.Go(func() {
+			defer func() { <-turn }()
+			one, said, err := fuzz(t, each)
+			mu.Lock()
+			defer mu.Unlock()
+			fmt.Fprintf(r.out, "fuzz %s %s for %s\n%s%s\n", t.dir, t.name, each, said, one.fuzzed)
+			r.passed, r.failed, r.skipped = r.passed+one.passed, r.failed+one.failed, r.skipped+one.skipped
+			faults = append(faults, err)
+		})
 	}
-	return nil
+	all.Wait()
+	return errors.Join(faults...)
 }
 
 // fuzz runs one target, and again where go failed at the end of the time.
-func (r *report) fuzz(t target, each string) error {
+func fuzz(t target, each string) (one *report, said string, err error) {
 	for again := range 2 {
-		var said bytes.Buffer
-		one := newReport(&said)
+		var out strings.Builder
+		one = newReport(&out)
 		// Left alone, making an interesting input smaller takes up to a minute in
 		// which nothing is tried: all of a short run.
-		if err := goTest(one, "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each, "-fuzzminimizetime", "100x", t.dir); err != nil {
-			return err
+		err = goTest(one, "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each, "-fuzzminimizetime", "100x", "-parallel", "1", t.dir)
+		said += out.String()
+		if err != nil || again > 0 || one.failed != 1 || !onlyLate(out.String()) {
+			break
 		}
-		if again == 0 && one.failed == 1 && onlyLate(said.String()) {
-			fmt.Fprintf(r.out, "     no input failed, go met its own deadline: once more\n")
-			continue
-		}
-		r.passed, r.failed, r.skipped, r.fuzzed = r.passed+one.passed, r.failed+one.failed, r.skipped+one.skipped, one.fuzzed
-		_, err := said.WriteTo(r.out)
-		return err
+		said += "     no input failed, go met its own deadline: once more\n"
 	}
-	return nil
+	return one, said, err
 }
 
 // onlyLate: go before 1.27 may take the end of -fuzztime for a failure, in which

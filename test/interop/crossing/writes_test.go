@@ -137,8 +137,10 @@ var voiding = []write{
 		do:   by("DELETE", "/v3/groups/{group_id}/users/{user_id}", nil),
 	},
 	{
-		name: "group deleted", method: "DELETE", route: "/v3/groups/{group_id}", scopes: []string{"group"}, gone: []string{"group"},
-		do: by("DELETE", "/v3/groups/{group_id}", nil),
+		name: "group deleted", method: "DELETE", route: "/v3/groups/{group_id}", scopes: everywhere,
+		// As of a user taken out of it, where the group has a role.
+		gone: everywhere,
+		do:   by("DELETE", "/v3/groups/{group_id}", nil),
 	},
 	{
 		name: "role deleted", method: "DELETE", route: "/v3/roles/{role_id}", scopes: []string{"project", "domain", "system", "group"},
