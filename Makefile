@@ -10,8 +10,9 @@ RACE = ./ratelimit/... ./lockout/... ./internal/limitlog ./internal/ops ./intern
 # The API and whole servers under the race detector, on Postgres alone.
 RACE_API = ./api/v3/... ./auth ./test
 
-# Starts a Postgres for a command, unless there is one.
+# Starts a Postgres for a command, unless there is one; for all tests a MariaDB too.
 POSTGRES = $(if $(KEYSTONE_GO_TEST_POSTGRES),,build/pgrun --)
+SERVERS = $(if $(KEYSTONE_GO_TEST_POSTGRES),,build/pgrun -mariadb --)
 
 # What is built for the tests beside Python Keystone alone; in an order in which
 # the quick ones fail first.
@@ -38,10 +39,10 @@ run: build ## build the server and start it with a state folder of its own (ARGS
 build: ## build the server: build/keystone-go
 	$(GO) build -o build/keystone-go ./cmd/keystone-go
 
-test: ## every test on SQLite and on a real Postgres, then the race detector
+test: ## every test on SQLite, a real Postgres and a real MariaDB, then the race detector
 	@test/setup.sh
 	@$(GO) build -o build/ ./internal/dbtest/pgrun ./test/run
-	@$(POSTGRES) $(MAKE) --no-print-directory test-all
+	@$(SERVERS) $(MAKE) --no-print-directory test-all
 
 test-all:
 	@build/run -name tests -postgres $(if $(CI),-strict) -- -count=1 -timeout=15m ./...

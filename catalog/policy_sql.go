@@ -6,13 +6,13 @@ import (
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
-const policyCols = `p.id, p.type, p.blob, p.extra`
+const policyCols = `p.id, p.type, p."blob", p.extra`
 
 var policyTable = table[Policy]{
 	name: "policy", kind: "policy",
-	insert: `insert into policy (id, type, blob, extra) values ($1, $2, $3, $4)`,
+	insert: `insert into policy (id, type, "blob", extra) values ($1, $2, $3, $4)`,
 	update: `update policy
-set type = $2, blob = $3, extra = $4
+set type = $2, "blob" = $3, extra = $4
 where id = $1`,
 	values: func(p Policy) []any { return []any{p.ID, p.Type, pyjson.Encode(p.Blob), pyjson.WriteExtra(p.Extra)} },
 	// Python filters policies when it has read them all, letter case and all.

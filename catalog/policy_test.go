@@ -68,7 +68,7 @@ func TestPolicyBlobs(t *testing.T) {
 		for blob, want := range map[string]any{
 			`"text"`: "text", `{"a": [true, null]}`: pyjson.Object{{Key: "a", Value: []any{true, nil}}}, "null": nil, "none of it": "none of it",
 		} {
-			run(t, d, `insert into policy (id, type, blob, extra) values ($1, 't', $2, null)`, blob, blob)
+			run(t, d, `insert into policy (id, type, "blob", extra) values ($1, 't', $2, null)`, blob, blob)
 			got, err := catalog.Policies{DB: d}.Get(t.Context(), blob)
 			if d := cmp.Diff(want, got.Blob); err != nil || d != "" {
 				t.Errorf("%s: %v %s", blob, err, d)

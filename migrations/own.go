@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,10 +49,10 @@ func SyncOwn(ctx context.Context, d db.DB, part Own) error {
 			}
 			statements := s.statements(c.Dialect())
 			if !present {
-				statements, present = append([]string{ownVersions}, statements...), true
+				statements, present = append([]string{withLetters(c.Dialect(), ownVersions)}, statements...), true
 			}
 			for _, text := range statements {
-				if _, err := c.Exec(ctx, text); err != nil {
+				if _, err := c.Exec(ctx, text); err != nil && !errors.Is(err, db.ErrAltered) {
 					return fmt.Errorf("step %s: %w", s.revision, err)
 				}
 			}
@@ -84,14 +85,10 @@ func VerifyOwn(ctx context.Context, c db.Conn, part Own) error {
 // ownDone lists the steps that are in, and tells whether there is a table of
 // them.
 func ownDone(ctx context.Context, c db.Conn) (done []string, present bool, err error) {
-	text := `select tablename from pg_tables where schemaname = current_schema() and tablename = 'keystone_go_version'`
-	if c.Dialect() == db.SQLite {
-		text = `select name from sqlite_master where type = 'table' and name = 'keystone_go_version'`
-	}
-	tables, err := db.All(ctx, c, db.Query[string]{Text: text, Scan: scanString})
+	tables, err := db.All(ctx, c, tablesNamed(c.Dialect(), `('keystone_go_version')`))
 	if err != nil || len(tables) == 0 {
 		return nil, false, err
 	}
-	done, err = db.All(ctx, c, db.Query[string]{Text: `select step from keystone_go_version`, Scan: scanString})
+	done, err = db.All(ctx, c, db.Query[string]{Text: `select step from keystone_go_version`, Scan: db.ScanText})
 	return done, true, err
 }

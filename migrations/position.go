@@ -35,7 +35,7 @@ func locate(ctx context.Context, c db.Conn) (*position, error) {
 	}
 	p := &position{rows: map[string]bool{}, present: slices.Contains(tables, "alembic_version")}
 	if p.present {
-		rows, err := db.All(ctx, c, db.Query[string]{Text: `select version_num from alembic_version`, Scan: scanString})
+		rows, err := db.All(ctx, c, db.Query[string]{Text: `select version_num from alembic_version`, Scan: db.ScanText})
 		if err != nil {
 			return nil, fmt.Errorf("read the schema version: %w", err)
 		}
@@ -51,16 +51,19 @@ func locate(ctx context.Context, c db.Conn) (*position, error) {
 
 // tablesAmong lists which of the telling tables there are.
 func tablesAmong(on db.Dialect) db.Query[string] {
-	text := `select tablename from pg_tables where schemaname = current_schema() and tablename in ('alembic_version', 'project')`
-	if on == db.SQLite {
-		text = `select name from sqlite_master where type = 'table' and name in ('alembic_version', 'project')`
-	}
-	return db.Query[string]{Text: text, Scan: scanString}
+	return tablesNamed(on, `('alembic_version', 'project')`)
 }
 
-func scanString(r db.Row) (s string, err error) {
-	err = r.Scan(&s)
-	return s, err
+// tablesNamed lists which of some tables there are.
+func tablesNamed(on db.Dialect, names string) db.Query[string] {
+	text := `select tablename from pg_tables where schemaname = current_schema() and tablename in ` + names
+	switch on {
+	case db.SQLite:
+		text = `select name from sqlite_master where type = 'table' and name in ` + names
+	case db.MariaDB:
+		text = `select table_name from information_schema.tables where table_schema = database() and table_name in ` + names
+	}
+	return db.Query[string]{Text: text, Scan: db.ScanText}
 }
 
 // done tells whether a step is in: it is a row, or comes before one.
@@ -78,10 +81,8 @@ func (p *position) walk(ctx context.Context, c db.Conn, b branch) error {
 		if p.done(s) {
 			continue
 		}
-		for _, text := range s.statements(c.Dialect()) {
-			if _, err := c.Exec(ctx, text); err != nil {
-				return fmt.Errorf("revision %s: %w", s.revision, err)
-			}
+		if err := p.run(ctx, c, s); err != nil {
+			return fmt.Errorf("revision %s: %w", s.revision, err)
 		}
 		if err := p.move(ctx, c, s); err != nil {
 			return fmt.Errorf("revision %s: %w", s.revision, err)
@@ -90,17 +91,24 @@ func (p *position) walk(ctx context.Context, c db.Conn, b branch) error {
 	return nil
 }
 
+// run runs the statements of one step.
+func (p *position) run(ctx context.Context, c db.Conn, s step) error {
+	if c.Dialect() == db.MariaDB {
+		return p.runLoose(ctx, c, s)
+	}
+	for _, text := range s.statements(c.Dialect()) {
+		if _, err := c.Exec(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // move writes that a step is in. A row is updated, not replaced, so that two
 // programs that migrate at once wait for each other.
 func (p *position) move(ctx context.Context, c db.Conn, s step) error {
-	if !p.present {
-		if _, err := c.Exec(ctx, `create table alembic_version (
-    version_num varchar(32) not null,
-    constraint alembic_version_pkc primary key (version_num)
-)`); err != nil {
-			return err
-		}
-		p.present = true
+	if err := p.makeVersions(ctx, c); err != nil {
+		return err
 	}
 	text, args := `insert into alembic_version (version_num) values ($1)`, []any{s.revision}
 	if p.rows[s.parent] {
@@ -116,4 +124,17 @@ func (p *position) move(ctx context.Context, c db.Conn, s step) error {
 	delete(p.rows, s.parent)
 	p.rows[s.revision] = true
 	return nil
+}
+
+// makeVersions makes the table of revisions unless it is there.
+func (p *position) makeVersions(ctx context.Context, c db.Conn) error {
+	if p.present {
+		return nil
+	}
+	_, err := c.Exec(ctx, `create table alembic_version (
+    version_num varchar(32) not null,
+    constraint alembic_version_pkc primary key (version_num)
+)`)
+	p.present = p.present || err == nil
+	return err
 }

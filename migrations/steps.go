@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/keystone-go/keystone-go/internal/db"
@@ -44,6 +45,8 @@ var all = mustRead()
 var words = map[db.Dialect]*strings.Replacer{
 	db.Postgres: strings.NewReplacer(":serial", "serial", ":timestamp", "timestamp", ":assignment_type", "type", ":entity_type", "entity_type"),
 	db.SQLite:   strings.NewReplacer(":serial", "integer", ":timestamp", "datetime", ":assignment_type", "varchar(12)", ":entity_type", "varchar(5)"),
+	db.MariaDB: strings.NewReplacer(":serial", "integer auto_increment", ":timestamp", "datetime",
+		":assignment_type", "enum('UserProject', 'GroupProject', 'UserDomain', 'GroupDomain')", ":entity_type", "enum('user', 'group')"),
 }
 
 // mustRead reads the embedded files, one a release. In them
@@ -52,9 +55,9 @@ var words = map[db.Dialect]*strings.Replacer{
 //
 // begins a step (the very first has neither branch nor parent), and
 //
-//	-- on postgres | sqlite | all
+//	-- on postgres | sqlite | mariadb | all
 //
-// says which engine the following lines are for.
+// says which engines the following lines are for.
 func mustRead() []step {
 	var steps []step
 	names, err := fs.Glob(files, "sql/*.sql")
@@ -100,13 +103,13 @@ func parseHead(head string) step {
 func (s step) statements(on db.Dialect) []string {
 	var out []string
 	var b strings.Builder
-	engine, body := "all", false
+	engines, body := "all", false
 	for _, line := range s.lines {
 		if name, ok := strings.CutPrefix(line, "-- on "); ok {
-			engine = name
+			engines = name
 			continue
 		}
-		if strings.HasPrefix(line, "--") || (engine != "all" && engine != string(on)) {
+		if strings.HasPrefix(line, "--") || (engines != "all" && !slices.Contains(strings.Fields(engines), string(on))) {
 			continue
 		}
 		b.WriteString(line)
@@ -115,11 +118,20 @@ func (s step) statements(on db.Dialect) []string {
 			body = !body
 		}
 		if !body && strings.HasSuffix(line, ";") {
-			out = append(out, words[on].Replace(strings.TrimSuffix(strings.TrimSpace(b.String()), ";")))
+			out = append(out, withLetters(on, words[on].Replace(strings.TrimSuffix(strings.TrimSpace(b.String()), ";"))))
 			b.Reset()
 		}
 	}
 	return out
+}
+
+// withLetters has MariaDB make a table with the letters and the order of them
+// that Python's tables have, whatever the database's own are.
+func withLetters(on db.Dialect, text string) string {
+	if on == db.MariaDB && strings.HasPrefix(text, "create table ") && !strings.Contains(text, " charset=") {
+		text += " engine=InnoDB default charset=utf8"
+	}
+	return text
 }
 
 // Digest changes when any step does.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Makes ready what the tests need beside Go: a C compiler (for the race
-# detector), PostgreSQL's server programs, redis-server, rabbitmq-server, a browser, Python with venv, and in
+# detector), PostgreSQL's and MariaDB's server programs, redis-server, rabbitmq-server, a browser, Python with venv, and in
 # build/venv the real OpenStack clients. Missing programs are installed on Debian and
 # Ubuntu by root or with passwordless sudo; elsewhere, and with
 # KEYSTONE_GO_NO_INSTALL=1, they are only named. With the argument "interop"
@@ -20,6 +20,10 @@ postgres() {
   return 1
 }
 
+mariadb() {
+  [ -n "${KEYSTONE_GO_TEST_MARIADB:-}" ] || { program mariadbd && program mariadb-install-db; }
+}
+
 # python prints the first Python that the clients run on and that can make a
 # virtual environment.
 python() {
@@ -35,6 +39,7 @@ python() {
 missing() {
   compiles || echo "gcc libc6-dev"
   postgres || echo "postgresql"
+  mariadb || echo "mariadb-server"
   program redis-server || echo "redis-server"
   program rabbitmq-server || echo "rabbitmq-server"
   program chromium || program google-chrome || echo "chromium fonts-dejavu-core"
@@ -58,7 +63,7 @@ if [ -n "$packages" ]; then
   as=""
   [ "$(id -u)" = 0 ] || as="sudo "
   if ! command -v apt-get >/dev/null; then
-    echo "The tests need a C compiler, PostgreSQL's server programs (initdb and postgres), redis-server, rabbitmq-server, chromium and Python 3.11 or newer with venv. Missing here, by Debian's names: $packages" >&2
+    echo "The tests need a C compiler, PostgreSQL's server programs (initdb and postgres), mariadb-server, redis-server, rabbitmq-server, chromium and Python 3.11 or newer with venv. Missing here, by Debian's names: $packages" >&2
     exit 1
   fi
   if [ "${KEYSTONE_GO_NO_INSTALL:-}" = 1 ] || { [ -n "$as" ] && ! sudo -n true 2>/dev/null; }; then

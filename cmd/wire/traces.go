@@ -33,7 +33,7 @@ func traceConfig(cfg *conf.Config) trace.Config {
 	}
 }
 
-var systems = map[db.Dialect]string{db.Postgres: "postgresql", db.SQLite: "sqlite"}
+var systems = map[db.Dialect]string{db.Postgres: "postgresql", db.SQLite: "sqlite", db.MariaDB: "mariadb"}
 
 // traced notes a round trip to the database in the trace of its request.
 func (b *builder) traced(e db.Event) {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -190,10 +189,7 @@ type builder struct {
 }
 
 func (b *builder) database(ctx context.Context) error {
-	b.engine = db.Postgres
-	if strings.HasPrefix(b.cfg.Database.Connection, "sqlite") {
-		b.engine = db.SQLite
-	}
+	b.engine = db.DialectOf(b.cfg.Database.Connection)
 	d, fresh := b.DB, b.Before == nil
 	if d != nil {
 		d = db.Watch(d, b.observe)

@@ -54,6 +54,7 @@ func TestPlantedViolations(t *testing.T) {
 		{"internal/dbtest/a.go", `import "github.com/jackc/pgx/v5"`, "for internal/db, cmd alone"},
 		{"identity/a_test.go", `import _ "modernc.org/sqlite"`, "for internal/db, cmd alone"},
 		{"identity/a.go", `import "database/sql"`, "for internal/db, cmd alone"},
+		{"internal/dbtest/a.go", `import "github.com/go-sql-driver/mysql"`, "for internal/db, cmd alone"},
 		{"ratelimit/sql/a.go", `import "github.com/redis/go-redis/v9"`, "for ratelimit/redis, cmd alone"},
 		{"policy/a.go", `import "gopkg.in/ini.v1"`, "for internal/conf, cmd alone"},
 		{"internal/listen/a.go", `import _ "net/http/pprof"`, "for internal/ops, cmd alone"},

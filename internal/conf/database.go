@@ -4,7 +4,7 @@ package conf
 type Database struct {
 	SqliteSynchronous      bool   `ini:"sqlite_synchronous" default:"True" was:"DEFAULT/sqlite_synchronous" help:"SQLite only"`
 	Backend                string `ini:"backend" default:"sqlalchemy" was:"DEFAULT/db_backend" help:"sqlalchemy only"`
-	Connection             string `ini:"connection" was:"DEFAULT/sql_connection,DATABASE/sql_connection,sql/connection" secret:"yes" effect:"yes" help:"where the data is, as a SQLAlchemy URL: postgresql://user:password@host/keystone, sqlite:////var/lib/keystone/keystone.db"`
+	Connection             string `ini:"connection" was:"DEFAULT/sql_connection,DATABASE/sql_connection,sql/connection" secret:"yes" effect:"yes" help:"where the data is, as a SQLAlchemy URL: postgresql://user:password@host/keystone, mysql+pymysql://user:password@host/keystone, sqlite:////var/lib/keystone/keystone.db"`
 	SlaveConnection        string `ini:"slave_connection" secret:"yes" help:"read replica URL"`
 	AsyncioConnection      string `ini:"asyncio_connection" secret:"yes" help:"URL for Python's asyncio, which Keystone does not use"`
 	AsyncioSlaveConnection string `ini:"asyncio_slave_connection" secret:"yes" help:"read replica URL for Python's asyncio"`

@@ -21,6 +21,7 @@ type Dialect string
 const (
 	Postgres Dialect = "postgres"
 	SQLite   Dialect = "sqlite"
+	MariaDB  Dialect = "mariadb" // and MySQL
 )
 
 // Row is one row of an answer. Scan fills dest in column order; timestamp and
@@ -161,6 +162,8 @@ func Open(ctx context.Context, c Config) (DB, error) {
 	switch u.dialect {
 	case SQLite:
 		d, err = openSQLite(u, c)
+	case MariaDB:
+		d, err = openMariaDB(u, c)
 	default:
 		d, err = openPostgres(u, c)
 	}

@@ -19,6 +19,9 @@ var (
 	ErrSerialize = errors.New("lost against another transaction")
 	// ErrUnavailable: the server is not there, is full or gave no connection in time.
 	ErrUnavailable = errors.New("the database is not available")
+	// ErrAltered: a change of the schema that is in already. Only MariaDB tells,
+	// where such changes are not part of a transaction.
+	ErrAltered = errors.New("the schema is changed already")
 	// ErrBadValue: a value that no engine or no such column can hold, among
 	// them text with a NUL or broken UTF-8.
 	ErrBadValue = errors.New("a value that cannot be stored")

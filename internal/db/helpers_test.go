@@ -17,6 +17,7 @@ var modes = []string{"cache_statement", "cache_describe", "describe_exec", "exec
 func every(t *testing.T, f func(t *testing.T, d db.DB)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { f(t, dbtest.Open(t, "sqlite")) })
+	t.Run("mariadb", func(t *testing.T) { f(t, dbtest.Open(t, "mariadb")) })
 	for _, mode := range modes {
 		t.Run("postgres "+mode, func(t *testing.T) {
 			f(t, dbtest.Connect(t, db.Config{URL: withOption(t, dbtest.OpenURL(t, "postgres"), "default_query_exec_mode", mode)}))

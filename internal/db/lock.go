@@ -10,10 +10,14 @@ func ForUpdate(d Dialect) string {
 }
 
 // ForShare ends a select whose rows must not be deleted until the transaction
-// is over; they may be changed, and be kept by others at the same time.
+// is over, and may be kept by others at the same time. On Postgres they may be
+// changed meanwhile.
 func ForShare(d Dialect) string {
-	if d == SQLite {
+	switch d {
+	case SQLite:
 		return ""
+	case MariaDB:
+		return " lock in share mode"
 	}
 	return " for key share"
 }

@@ -279,7 +279,7 @@ func TestDeadlock(t *testing.T) {
 }
 
 func TestManyAtOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d db.DB) {
+	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
 		const workers, rounds = 12, 15
 		addRegion(t, d, "n", "")
 		var all sync.WaitGroup
@@ -311,4 +311,74 @@ func TestManyAtOnce(t *testing.T) {
 			t.Errorf("pool afterwards: %+v", s)
 		}
 	})
+}
+
+// TestDeadlockWithin: MariaDB gives up all of a transaction at a deadlock, also
+// when only a unit within it is undone. What comes after must not be stored on
+// its own.
+func TestDeadlockWithin(t *testing.T) {
+	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+		ctx := t.Context()
+		tries := 0
+		err := d.Tx(ctx, func(c db.Conn) error {
+			tries++
+			addRegion(t, c, fmt.Sprintf("first %d", tries), "")
+			err := db.Nested(ctx, c, func(c db.Conn) error {
+				if tries == 1 && d.Dialect() == db.MariaDB {
+					return deadlocked(t, d, c)
+				}
+				return nil
+			})
+			if err != nil && !errors.Is(err, db.ErrSerialize) {
+				t.Errorf("got %v, want ErrSerialize", err)
+			}
+			// As if the error did not matter.
+			_, err = c.Exec(ctx, insertRegion, fmt.Sprintf("second %d", tries), "", nil, nil)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := db.All(ctx, d, value[string](`select id from region where id like 'first%' or id like 'second%' order by id`))
+		want := []string{fmt.Sprintf("first %d", tries), fmt.Sprintf("second %d", tries)}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("stored %q, %v, want %q", got, err, want)
+		}
+		if d.Dialect() == db.MariaDB && tries != 2 {
+			t.Errorf("%d runs, want 2", tries)
+		}
+	})
+}
+
+// deadlocked gives the error of c, which loses against another transaction that
+// has changed more.
+func deadlocked(t *testing.T, d db.DB, c db.Conn) error {
+	t.Helper()
+	ctx := t.Context()
+	change := `update region set description = description || 'x' where id = $1`
+	addRegion(t, d, "a", "")
+	addRegion(t, d, "b", "")
+	for i := range 20 {
+		addRegion(t, d, fmt.Sprintf("heavy %d", i), "")
+	}
+	if _, err := c.Exec(ctx, change, "a"); err != nil {
+		return err
+	}
+	done, waits := make(chan error), make(chan struct{})
+	go func() {
+		done <- d.Tx(ctx, func(other db.Conn) error {
+			if _, err := other.Exec(ctx, `update region set description = 'y' where id like 'heavy%' or id = 'b'`); err != nil {
+				return err
+			}
+			close(waits)
+			_, err := other.Exec(ctx, change, "a")
+			return err
+		})
+	}()
+	<-waits
+	_, err := c.Exec(ctx, change, "b")
+	if e := <-done; e != nil {
+		t.Errorf("the other: %v", e)
+	}
+	return err
 }

@@ -16,8 +16,11 @@ import (
 
 // endless runs until it is stopped.
 func endless(d db.DB) string {
-	if d.Dialect() == db.SQLite {
+	switch d.Dialect() {
+	case db.SQLite:
 		return `with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) from n where i < 0`
+	case db.MariaDB:
+		return `select count(*) from (select sleep(60)) s`
 	}
 	return `select count(*) from (select pg_sleep(60)) s`
 }
@@ -98,7 +101,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestPoolIsUsedUp(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, first db.DB) {
+	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, first db.DB) {
 		first.Close()
 		d := dbtest.Connect(t, db.Config{URL: dbtest.OpenURL(t, string(first.Dialect())), MaxPoolSize: 1, MaxOverflow: 1, PoolTimeout: 200 * time.Millisecond})
 		err := d.Tx(t.Context(), func(db.Conn) error {
@@ -125,7 +128,7 @@ func TestPoolIsUsedUp(t *testing.T) {
 }
 
 func TestRowsMustBeClosedOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d db.DB) {
+	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
 		rows, err := d.Query(t.Context(), `select id from project`)
 		if err != nil {
 			t.Fatal(err)

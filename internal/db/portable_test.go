@@ -63,8 +63,14 @@ func TestReservedNames(t *testing.T) {
 
 func TestLike(t *testing.T) {
 	every(t, func(t *testing.T, d db.DB) {
-		for _, id := range []string{"100%", "100x", "a_b", "axb", "A_B", "!", `back\slash`, "Émile"} {
+		for _, id := range []string{"100%", "100x", "a_b", "axb", "!", `back\slash`, "Émile"} {
 			addRegion(t, d, id, "")
+		}
+		other := []string{"A_B"}
+		if d.Dialect() == db.MariaDB {
+			other = []string{"a_b"} // the same there: see letters_test.go
+		} else {
+			addRegion(t, d, "A_B", "")
 		}
 		for _, c := range []struct {
 			pattern string
@@ -77,7 +83,7 @@ func TestLike(t *testing.T) {
 			{db.EscapeLike("!"), []string{"!"}},
 			{db.EscapeLike(`back\`) + "%", []string{`back\slash`}},
 			{db.EscapeLike("É") + "%", []string{"Émile"}},
-			{"a!_B", nil},
+			{"A!_B", other},
 		} {
 			got, err := db.All(t.Context(), d, value[string](`select id from region where id like $1 escape '!'`, c.pattern))
 			slices.Sort(got)
@@ -98,6 +104,16 @@ type kept struct {
 	Created *time.Time
 	Active  *time.Time
 	Project *string
+}
+
+// on is what the engine keeps of a time: on MariaDB the columns of Python's
+// schema are whole seconds.
+func (k kept) on(d db.DB) kept {
+	if d.Dialect() == db.MariaDB && k.Created != nil {
+		whole := k.Created.Truncate(time.Second)
+		k.Created = &whole
+	}
+	return k
 }
 
 func scanKept(r db.Row) (k kept, err error) {
@@ -135,7 +151,7 @@ func TestValues(t *testing.T) {
 			})
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
-			} else if diff := cmp.Diff(c.want, got); diff != "" {
+			} else if diff := cmp.Diff(c.want.on(d), got); diff != "" {
 				t.Errorf("%s: -want +got\n%s", name, diff)
 			}
 		}
@@ -144,9 +160,12 @@ func TestValues(t *testing.T) {
 
 func TestTimesCompare(t *testing.T) {
 	every(t, func(t *testing.T, d db.DB) {
-		base := time.Date(2026, 5, 1, 10, 0, 0, 500000000, time.UTC)
+		base, step := time.Date(2026, 5, 1, 10, 0, 0, 500000000, time.UTC), time.Microsecond
+		if d.Dialect() == db.MariaDB {
+			base, step = base.Truncate(time.Second), time.Second
+		}
 		for i, name := range []string{"early", "same", "late"} {
-			exec(t, d, insertUser, name, i == 1, base.Add(time.Duration(i-1)*time.Microsecond), db.Date(base.AddDate(0, 0, i-1)), "d")
+			exec(t, d, insertUser, name, i == 1, base.Add(time.Duration(i-1)*step), db.Date(base.AddDate(0, 0, i-1)), "d")
 		}
 		check := func(text string, arg any, want ...string) {
 			t.Helper()
@@ -161,7 +180,7 @@ func TestTimesCompare(t *testing.T) {
 		check(`last_active_at = $1`, db.Date(base), "same")
 		check(`enabled = $1`, true, "same")
 		check(`enabled = $1`, false, "early", "late")
-		if got := get[time.Time](t, d, `select max(created_at) from "user"`); !got.Equal(base.Add(time.Microsecond)) {
+		if got := get[time.Time](t, d, `select max(created_at) from "user"`); !got.Equal(base.Add(step)) {
 			t.Errorf("max of times: got %s", got)
 		}
 		if got := get[*time.Time](t, d, `select max(created_at) from "user" where id = $1`, "nobody"); got != nil {
@@ -183,8 +202,17 @@ func TestTextIsKept(t *testing.T) {
 	every(t, func(t *testing.T, d db.DB) {
 		for _, s := range texts {
 			exec(t, d, `delete from policy`)
-			exec(t, d, `insert into policy (id, type, blob, extra) values ($1, $2, $3, $4)`, "p", "t", s, nil)
-			if got := get[string](t, d, `select blob from policy where blob = $1`, s); got != s {
+			_, err := d.Exec(t.Context(), `insert into policy (id, type, "blob", extra) values ($1, $2, $3, $4)`, "p", "t", s, nil)
+			if d.Dialect() == db.MariaDB && beyondPlane0(s) {
+				if !errors.Is(err, db.ErrBadValue) {
+					t.Errorf("%q: got %v, want ErrBadValue", s, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%q: %v", s, err)
+			}
+			if got := get[string](t, d, `select "blob" from policy where "blob" = $1`, s); got != s {
 				t.Errorf("got %q, want %q", got, s)
 			}
 			if got := get[*string](t, d, `select extra from policy`); got != nil {
@@ -192,6 +220,11 @@ func TestTextIsKept(t *testing.T) {
 			}
 		}
 	})
+}
+
+// beyondPlane0 tells of letters that Python's schema on MariaDB has no room for.
+func beyondPlane0(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r > 0xffff })
 }
 
 func TestValuesThatNoEngineTakes(t *testing.T) {

@@ -144,22 +144,13 @@ func (l *liteDB) watch(f func(Event)) DB {
 	return &w
 }
 
-// acquire waits for a connection, as long as the pool timeout allows.
+var onSQLite = &stdEngine{dialect: SQLite, bind: liteBind, fault: liteError}
+
 func (l *liteDB) acquire(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
-	limited, cancel := context.WithTimeout(ctx, l.wait)
-	defer cancel()
-	defer waited(l.waited, time.Now())
-	c, err := pool.Conn(limited)
-	switch {
-	case err == nil:
-		return c, nil
-	case ctx.Err() == nil && limited.Err() != nil:
-		return nil, asKind(ErrUnavailable, fmt.Errorf("no connection within %s", l.wait))
-	case errors.Is(err, sql.ErrConnDone) || err.Error() == "sql: database is closed":
-		return nil, asKind(ErrUnavailable, err)
-	}
-	return nil, liteError(ctx, err)
+	return onSQLite.acquire(ctx, pool, l.wait, l.waited)
 }
+
+func (l *liteDB) on(c *sql.Conn) stdConn { return stdConn{c: c, on: onSQLite, observe: l.observe} }
 
 // Ping opens the writer, which makes the file and sets its journal.
 func (l *liteDB) Ping(ctx context.Context) error {
@@ -177,7 +168,7 @@ func (l *liteDB) Query(ctx context.Context, text string, args ...any) (Rows, err
 	if err != nil {
 		return nil, err
 	}
-	rows, err := liteConn{c: c, observe: l.observe}.query(ctx, text, args)
+	rows, err := l.on(c).query(ctx, text, args)
 	if err != nil {
 		free(c)
 		return nil, err
@@ -192,7 +183,7 @@ func (l *liteDB) Exec(ctx context.Context, text string, args ...any) (int64, err
 		return 0, err
 	}
 	defer free(c)
-	return liteConn{c: c, observe: l.observe}.Exec(ctx, text, args...)
+	return l.on(c).Exec(ctx, text, args...)
 }
 
 // Send runs reads on one reader; with a write among them, all of them on the
@@ -211,15 +202,30 @@ func (l *liteDB) Send(ctx context.Context, b *Batch) error {
 	}
 	defer free(c)
 	start := time.Now()
-	quiet := liteConn{c: c}
+	quiet := stdConn{c: c, on: onSQLite}
 	if b.writes == 0 {
 		err = quiet.batch(ctx, b)
 	} else {
-		err = liteTx{liteConn: quiet}.unit(ctx, func(Conn) error { return quiet.batch(ctx, b) }, "begin immediate", "commit", "rollback")
+		err = transaction(quiet).unit(ctx, func(Conn) error { return quiet.batch(ctx, b) }, "begin immediate", "commit", "rollback")
 	}
 	note(ctx, l.observe, start, err, b.writes, b.texts()...)
 	return err
 }
 
-// free gives a connection back; its own error says only that it is gone.
-func free(c *sql.Conn) { _ = c.Close() }
+// liteBind writes times and dates the way SQLAlchemy does. The driver reads $1
+// as the first argument wherever it stands, so texts need no translation.
+func liteBind(args []any) ([]any, error) {
+	bound, err := bind(args)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range bound {
+		switch v := a.(type) {
+		case time.Time:
+			bound[i] = v.Format(stampFormat)
+		case Date:
+			bound[i] = v.String()
+		}
+	}
+	return bound, nil
+}

@@ -3,15 +3,7 @@ package db
 import (
 	"context"
 	"errors"
-	"strconv"
-	"time"
 )
-
-// liteTx is a transaction of SQLite; depth counts the savepoints around it.
-type liteTx struct {
-	liteConn
-	depth int
-}
 
 func (l *liteDB) Tx(ctx context.Context, f func(Conn) error) error {
 	return retrySerialize(ctx, func() error { return l.once(ctx, f) })
@@ -25,8 +17,7 @@ func (l *liteDB) once(ctx context.Context, f func(Conn) error) error {
 		return err
 	}
 	defer free(c)
-	t := liteTx{liteConn: liteConn{c: c, observe: l.observe}}
-	return t.unit(ctx, f, "begin immediate", "commit", "rollback")
+	return transaction(l.on(c)).unit(ctx, f, "begin immediate", "commit", "rollback")
 }
 
 // alter switches foreign keys off around the transaction, since SQLite ignores
@@ -37,7 +28,7 @@ func (l *liteDB) alter(ctx context.Context, f func(Conn) error) (err error) {
 		return err
 	}
 	defer free(c)
-	t := liteTx{liteConn: liteConn{c: c, observe: l.observe}}
+	t := transaction(l.on(c))
 	if err := t.control(ctx, "pragma foreign_keys = off"); err != nil {
 		return err
 	}
@@ -51,57 +42,3 @@ func (l *liteDB) alter(ctx context.Context, f func(Conn) error) (err error) {
 	}()
 	return t.unit(ctx, f, "begin immediate", "commit", "rollback")
 }
-
-// Tx runs f under a savepoint.
-func (t liteTx) Tx(ctx context.Context, f func(Conn) error) error {
-	name := savepoint(t.depth)
-	in := t
-	in.depth++
-	return in.unit(ctx, f, "savepoint "+name, "release savepoint "+name, "rollback to savepoint "+name)
-}
-
-// unit brackets f with the statements given.
-func (t liteTx) unit(ctx context.Context, f func(Conn) error, begin, commit, rollback string) (err error) {
-	if err := t.control(ctx, begin); err != nil {
-		return err
-	}
-	open := true
-	defer func() {
-		if open {
-			err = errors.Join(err, t.undo(ctx, rollback))
-		}
-	}()
-	if err := f(t); err != nil {
-		return err
-	}
-	if err := t.control(ctx, commit); err != nil {
-		return err
-	}
-	open = false
-	return nil
-}
-
-// undo gives up a transaction whose context may have ended. SQLite ends a
-// transaction by itself after some errors (a full disk), and then says that
-// there is none.
-func (t liteTx) undo(ctx context.Context, rollback string) error {
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
-	defer cancel()
-	if t.control(late, rollback) == nil {
-		return nil
-	}
-	discard(t.c)
-	return errNotRolledBack
-}
-
-// control runs begin and the like.
-func (t liteTx) control(ctx context.Context, text string) error {
-	start := time.Now()
-	_, err := t.c.ExecContext(ctx, text)
-	err = liteError(ctx, err)
-	note(ctx, t.observe, start, err, 0, text)
-	return err
-}
-
-// savepoint names the savepoint within so many others.
-func savepoint(depth int) string { return "keystone_go_" + strconv.Itoa(depth+1) }

@@ -9,7 +9,7 @@ import (
 )
 
 // engines is the end of every error about a URL of another engine.
-const engines = "this build runs on postgresql:// and sqlite://"
+const engines = "this build runs on postgresql://, mysql:// (MariaDB) and sqlite://"
 
 // address is a SQLAlchemy URL taken apart.
 type address struct {
@@ -28,12 +28,22 @@ var urlForm = regexp.MustCompile(`^([\w+]+)://` +
 	`(?:/([^?]*))?` +
 	`(?:\?(.*))?$`)
 
+// DialectOf tells the engine of a SQLAlchemy URL; of one that cannot be read it
+// is Postgres.
+func DialectOf(connection string) Dialect {
+	a, _ := parseURL(connection)
+	if a.dialect == "" {
+		return Postgres
+	}
+	return a.dialect
+}
+
 // parseURL reads a URL. Its errors quote the scheme alone, since a password
 // may be anywhere in what could not be read.
 func parseURL(s string) (address, error) {
 	scheme, _, ok := strings.Cut(s, "://")
 	if !ok {
-		return address{}, errors.New("the database connection is no URL: want postgresql://… or sqlite:///…")
+		return address{}, errors.New("the database connection is no URL: want postgresql://…, mysql+pymysql://… or sqlite:///…")
 	}
 	m := urlForm.FindStringSubmatch(s)
 	a := address{}
@@ -41,6 +51,8 @@ func parseURL(s string) (address, error) {
 	switch {
 	case engine == "postgresql" || engine == "postgres":
 		a.dialect = Postgres
+	case engine == "mysql" || engine == "mariadb":
+		a.dialect = MariaDB
 	case engine == "sqlite":
 		a.dialect = SQLite
 	case !regexp.MustCompile(`^\w+$`).MatchString(engine):

@@ -13,11 +13,20 @@ import (
 // Engines lists the engines that tests run on.
 func Engines() []string { return []string{string(db.SQLite), string(db.Postgres)} }
 
+// All lists every engine.
+func All() []string { return append(Engines(), string(db.MariaDB)) }
+
 // Each runs f as a subtest on every engine, with a database as db_sync leaves
 // it: the schema at head, and the hidden root domain alone.
 func Each(t *testing.T, f func(t *testing.T, d db.DB)) {
 	t.Helper()
-	for _, engine := range Engines() {
+	EachOf(t, Engines(), f)
+}
+
+// EachOf is Each for some engines.
+func EachOf(t *testing.T, engines []string, f func(t *testing.T, d db.DB)) {
+	t.Helper()
+	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) { f(t, Open(t, engine)) })
 	}
 }
@@ -37,6 +46,8 @@ func OpenURL(t testing.TB, engine string) string {
 		return sqliteCopy(t, sqliteTemplate)
 	case db.Postgres:
 		return postgresCopy(t)
+	case db.MariaDB:
+		return mariaCopy(t)
 	}
 	t.Fatalf("dbtest: no engine %q", engine)
 	return ""
@@ -50,6 +61,8 @@ func EmptyURL(t testing.TB, engine string) string {
 		return "sqlite:///" + t.TempDir() + "/keystone.db"
 	case db.Postgres:
 		return postgresEmpty(t)
+	case db.MariaDB:
+		return mariaOnce(t, nil)
 	}
 	t.Fatalf("dbtest: no engine %q", engine)
 	return ""

@@ -15,7 +15,7 @@ func text(r db.Row) (s string, err error) {
 
 func TestEach(t *testing.T) {
 	seen := 0
-	dbtest.Each(t, func(t *testing.T, d db.DB) {
+	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
 		seen++
 		c := dbtest.Count(t, d)
 		id, err := db.One(t.Context(), c, db.Query[string]{Text: `select id from project`, Scan: text})
@@ -26,14 +26,14 @@ func TestEach(t *testing.T) {
 			t.Errorf("counted %d round trips, %d statements, %d writes, want 1, 1, 0", c.RoundTrips, c.Statements, c.Writes)
 		}
 	})
-	if seen != 2 {
-		t.Errorf("ran on %d engines, want 2", seen)
+	if seen != 3 {
+		t.Errorf("ran on %d engines, want 3", seen)
 	}
 }
 
 // TestApart shows that two databases of one test do not see each other.
 func TestApart(t *testing.T) {
-	for _, engine := range dbtest.Engines() {
+	for _, engine := range dbtest.All() {
 		a, b := dbtest.Open(t, engine), dbtest.Open(t, engine)
 		if _, err := a.Exec(t.Context(), `insert into region (id, description) values ($1, $2)`, "here", ""); err != nil {
 			t.Fatal(err)
@@ -50,13 +50,13 @@ func TestApart(t *testing.T) {
 func TestAnew(t *testing.T) {
 	mess := map[string]func(*testing.T, db.DB){
 		"rows":     func(t *testing.T, d db.DB) { do(t, d, `insert into access_rule (service) values ('x')`) },
-		"no root":  func(t *testing.T, d db.DB) { do(t, d, `delete from project`) },
+		"no root":  func(t *testing.T, d db.DB) { do(t, d, noRoot[d.Dialect()]) },
 		"a table":  func(t *testing.T, d db.DB) { do(t, d, `create table other (id integer)`) },
 		"a column": func(t *testing.T, d db.DB) { do(t, d, `alter table region add column more integer`) },
 		"version":  func(t *testing.T, d db.DB) { do(t, d, `update alembic_version set version_num = version_num || 'x'`) },
-		"no index": func(t *testing.T, d db.DB) { do(t, d, `drop index ix_actor_id`) },
+		"no index": func(t *testing.T, d db.DB) { do(t, d, dropIndex[d.Dialect()]) },
 	}
-	for _, engine := range dbtest.Engines() {
+	for _, engine := range dbtest.All() {
 		want := state(t, dbtest.Open(t, engine))
 		for what, make := range mess {
 			t.Run(engine+" "+what, func(t *testing.T) { make(t, dbtest.Open(t, engine)) })
@@ -68,6 +68,15 @@ func TestAnew(t *testing.T) {
 			})
 		}
 	}
+}
+
+// On MariaDB a row that refers to itself goes where references are not looked at.
+var noRoot = map[db.Dialect]string{
+	db.SQLite: `delete from project`, db.Postgres: `delete from project`, db.MariaDB: `set foreign_key_checks = 0; delete from project`,
+}
+
+var dropIndex = map[db.Dialect]string{
+	db.SQLite: `drop index ix_actor_id`, db.Postgres: `drop index ix_actor_id`, db.MariaDB: `drop index ix_actor_id on assignment`,
 }
 
 func do(t *testing.T, d db.DB, statement string) {

@@ -25,8 +25,11 @@ func OpenRecorded(t testing.TB, engine string) db.DB {
 // RecordedURL is OpenRecorded for what opens a database by itself.
 func RecordedURL(t testing.TB, engine string) string {
 	t.Helper()
-	if db.Dialect(engine) == db.SQLite {
+	switch db.Dialect(engine) {
+	case db.SQLite:
 		return sqliteCopy(t, recordedSQLite)
+	case db.MariaDB:
+		return mariaOnce(t, recordedMariaDB)
 	}
 	name, err := recordedPostgres()
 	if err != nil {
@@ -35,9 +38,12 @@ func RecordedURL(t testing.TB, engine string) string {
 	return postgresOnce(t, ` template `+name)
 }
 
-// LoadZed fills an empty Postgres database with the recorded schema and data
-// as they are, of Zed.
+// LoadZed fills an empty database of Postgres or MariaDB with the recorded
+// schema and data as they are, of Zed.
 func LoadZed(ctx context.Context, d db.DB) error {
+	if d.Dialect() == db.MariaDB {
+		return loadMariaDB(ctx, d)
+	}
 	return d.Tx(ctx, func(c db.Conn) error {
 		for _, name := range []string{"schema-zed-postgres.sql", "data.sql"} {
 			dump, err := readDump(name)
@@ -63,6 +69,37 @@ var recordedPostgres = sync.OnceValues(func() (string, error) {
 	})
 })
 
+// loadMariaDB puts the rows recorded on Postgres into the schema that Python makes
+// on MariaDB.
+func loadMariaDB(ctx context.Context, d db.DB) error {
+	dump, err := readDump("schema-zed-mariadb.sql")
+	if err != nil {
+		return err
+	}
+	// On one connection, which is told not to look at foreign keys.
+	return db.Alter(ctx, d, func(c db.Conn) error {
+		for _, text := range append([]string{"set foreign_key_checks = 0"}, dump...) {
+			if _, err := c.Exec(ctx, text); err != nil {
+				return fmt.Errorf("%.60s: %w", text, err)
+			}
+		}
+		if err := loadRows(ctx, c); err != nil {
+			return err
+		}
+		_, err := c.Exec(ctx, "set foreign_key_checks = 1")
+		return err
+	})
+}
+
+var recordedMariaDB = sync.OnceValues(func() (*mariaModel, error) {
+	return mariaMade("keystone_go_recorded_"+migrations.Digest(), func(d db.DB) error {
+		if err := LoadZed(context.Background(), d); err != nil {
+			return err
+		}
+		return migrations.Sync(context.Background(), d)
+	})
+})
+
 // recordedSQLite puts the same rows into a schema of ours, since there is no
 // recorded one for this engine.
 var recordedSQLite = sync.OnceValues(func() ([]byte, error) {
@@ -71,12 +108,17 @@ var recordedSQLite = sync.OnceValues(func() ([]byte, error) {
 		if err := migrations.Sync(ctx, d); err != nil {
 			return err
 		}
-		return db.Alter(ctx, d, func(c db.Conn) error { return loadRows(ctx, c) })
+		return db.Alter(ctx, d, func(c db.Conn) error {
+			if err := loadRows(ctx, c); err != nil {
+				return err
+			}
+			return fullTimes(ctx, c)
+		})
 	})
 })
 
-// loadRows runs the inserts of the recorded data, which SQLite reads as they
-// are but for the schema name and the form of times.
+// loadRows runs the inserts of the recorded data, which other engines read as
+// they are but for the schema name.
 func loadRows(ctx context.Context, c db.Conn) error {
 	dump, err := readDump("data.sql")
 	if err != nil {
@@ -90,14 +132,15 @@ func loadRows(ctx context.Context, c db.Conn) error {
 		if !ok || strings.HasPrefix(row, "alembic_version") {
 			continue
 		}
+		row = strings.Replace(row, " blob,", ` "blob",`, 1) // MariaDB keeps the word for itself
 		if _, err := c.Exec(ctx, "INSERT INTO "+row); err != nil {
 			return fmt.Errorf("%.60s: %w", row, err)
 		}
 	}
-	return fullTimes(ctx, c)
+	return nil
 }
 
-// fullTimes writes times with six digits, where a dump of Postgres leaves
+// fullTimes writes SQLite's times with six digits, where a dump of Postgres leaves
 // zeros out.
 func fullTimes(ctx context.Context, c db.Conn) error {
 	type column struct{ table, name string }

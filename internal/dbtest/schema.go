@@ -22,12 +22,10 @@ type table struct {
 func Schema(t testing.TB, d db.DB) string {
 	t.Helper()
 	tables := map[string]*table{}
-	var err error
-	if d.Dialect() == db.SQLite {
-		err = sqliteSchema(context.Background(), d, tables)
-	} else {
-		err = postgresSchema(context.Background(), d, tables)
+	read := map[db.Dialect]func(context.Context, db.DB, map[string]*table) error{
+		db.SQLite: sqliteSchema, db.Postgres: postgresSchema, db.MariaDB: mariaSchema,
 	}
+	err := read[d.Dialect()](context.Background(), d, tables)
 	if err != nil {
 		t.Fatalf("dbtest: read the schema: %v", err)
 	}

@@ -24,3 +24,14 @@ create table keystone_go_rate_limit (
     full_at bigint not null,
     primary key (limiter, id)
 );
+-- on mariadb
+create table keystone_go_rate_limit (
+    limiter varchar(160) not null,
+    id varchar(32) not null,
+    last bigint not null,
+    debt bigint not null,
+    rate bigint not null,
+    period bigint not null,
+    full_at bigint not null,
+    primary key (limiter, id)
+) default charset=ascii collate=ascii_bin;

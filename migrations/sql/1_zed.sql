@@ -3,6 +3,8 @@
 
 -- step 27e647c0fad4
 
+-- on mariadb
+alter database default character set utf8;
 -- on postgres
 create type :assignment_type as enum ('UserProject', 'GroupProject', 'UserDomain', 'GroupDomain');
 create type :entity_type as enum ('user', 'group');
@@ -119,7 +121,7 @@ create table mapping (
 create table policy (
     id varchar(64) not null,
     type varchar(255) not null,
-    blob text not null,
+    "blob" text not null,
     extra text,
     primary key (id)
 );
@@ -167,6 +169,9 @@ create table project_tag (
     project_id varchar(64) not null,
     name varchar(255) not null,
     primary key (project_id, name),
+-- on mariadb
+    unique (project_id, name),
+-- on all
     foreign key (project_id) references project (id) on delete cascade
 );
 
@@ -412,9 +417,9 @@ create table expiring_user_group_membership (
     idp_id varchar(64) not null,
     last_verified :timestamp not null,
     primary key (user_id, group_id, idp_id),
+    foreign key (user_id) references "user" (id),
     foreign key (group_id) references "group" (id),
-    foreign key (idp_id) references identity_provider (id) on delete cascade,
-    foreign key (user_id) references "user" (id)
+    foreign key (idp_id) references identity_provider (id) on delete cascade
 );
 
 create table federation_protocol (
@@ -497,9 +502,9 @@ create table federated_user (
     display_name varchar(255),
     primary key (id),
     unique (idp_id, protocol_id, unique_id),
+    foreign key (user_id) references "user" (id) on delete cascade,
     foreign key (idp_id) references identity_provider (id) on delete cascade,
-    constraint federated_user_protocol_id_fkey foreign key (protocol_id, idp_id) references federation_protocol (id, idp_id) on delete cascade,
-    foreign key (user_id) references "user" (id) on delete cascade
+    constraint federated_user_protocol_id_fkey foreign key (protocol_id, idp_id) references federation_protocol (id, idp_id) on delete cascade
 );
 
 -- Leftovers of older releases that no trigger uses; they are part of the schema
@@ -534,6 +539,13 @@ begin
   return null;
 end
 $$;
+-- on all
+
+-- on mariadb
+create index region_id on registered_limit (region_id);
+create index registered_limit_id on "limit" (registered_limit_id);
+create index domain_id on identity_provider (domain_id);
+create index domain_id on "user" (domain_id);
 -- on all
 
 -- The hidden row that domains have for a domain.

@@ -2,7 +2,7 @@
 -- built anew.
 
 -- step expand b4f8b3f584e0 after 29e87d24a316
--- on postgres
+-- on postgres mariadb
 alter table trust add constraint duplicate_trust_constraint
     unique (trustor_user_id, trustee_user_id, project_id, impersonation, expires_at);
 -- on sqlite
@@ -31,7 +31,7 @@ alter table keystone_go_new rename to trust;
 -- on all
 
 -- step expand 11c3b243b4cb after b4f8b3f584e0
--- on postgres
+-- on postgres mariadb
 alter table service_provider alter column relay_state_prefix drop default;
 -- on sqlite
 create table keystone_go_new (
@@ -54,6 +54,9 @@ alter table keystone_go_new rename to service_provider;
 -- on postgres
 alter table access_rule drop constraint access_rule_external_id_key;
 alter table trust drop constraint duplicate_trust_constraint_expanded;
+-- on mariadb
+alter table access_rule drop index access_rule_external_id_key;
+alter table trust drop index duplicate_trust_constraint_expanded;
 -- on sqlite
 create table keystone_go_new (
     id integer not null,
@@ -95,5 +98,10 @@ drop table trust;
 alter table keystone_go_new rename to trust;
 -- on all
 
--- On MySQL alone does this step anything.
+-- MariaDB alone keeps a unique constraint beside a primary key of the same
+-- columns. It has the one name or, from old releases, the other.
 -- step contract c88cdce8f248 after 99de3849d860
+-- on mariadb
+alter table project_tag drop index project_id;
+alter table project_tag drop index project_tag_project_id_key;
+-- on all

@@ -3,7 +3,8 @@
 //
 //	go run ./internal/dbtest/pgrun -- go test ./...
 //
-// With -mode, the address asks for one of pgx's ways to run statements
+// With -mariadb it does the same with a MariaDB server, whose address is in
+// KEYSTONE_GO_TEST_MARIADB, unless that names one already. With -mode, the address asks for one of pgx's ways to run statements
 // (simple_protocol, exec, cache_describe).
 package main
 
@@ -16,20 +17,22 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/keystone-go/keystone-go/internal/dbtest/mariaserver"
 	"github.com/keystone-go/keystone-go/internal/dbtest/pgserver"
 )
 
 func main() {
 	mode := flag.String("mode", "", "default_query_exec_mode of the connections")
+	mariadb := flag.Bool("mariadb", false, "start a MariaDB server too")
 	flag.Parse()
 	if flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: pgrun [-mode M] -- command args…")
+		fmt.Fprintln(os.Stderr, "usage: pgrun [-mode M] [-mariadb] -- command args…")
 		os.Exit(2)
 	}
-	os.Exit(run(*mode, flag.Args()))
+	os.Exit(run(*mode, *mariadb, flag.Args()))
 }
 
-func run(mode string, args []string) int {
+func run(mode string, mariadb bool, args []string) int {
 	s, err := pgserver.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pgrun:", err)
@@ -41,6 +44,15 @@ func run(mode string, args []string) int {
 	}
 	c := exec.Command(args[0], args[1:]...)
 	c.Env = append(os.Environ(), "KEYSTONE_GO_TEST_POSTGRES="+s.URL)
+	if mariadb && os.Getenv("KEYSTONE_GO_TEST_MARIADB") == "" {
+		m, err := mariaserver.Start()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "pgrun:", err)
+			return 1
+		}
+		defer m.Stop()
+		c.Env = append(c.Env, "KEYSTONE_GO_TEST_MARIADB="+m.URL)
+	}
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// The command gets signals of the terminal by itself; we only outlive it.
 	signals := make(chan os.Signal, 4)

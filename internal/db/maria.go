@@ -1,0 +1,190 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// mariaDB is the pool of a MariaDB or MySQL server.
+type mariaDB struct {
+	pool    *sql.DB
+	wait    time.Duration
+	observe func(Event)
+	waited  func(time.Duration)
+}
+
+var onMariaDB = &stdEngine{dialect: MariaDB, bind: mariaBind, translate: mariaTranslate, fault: mariaError, together: true}
+
+func openMariaDB(a address, c Config) (DB, error) {
+	cfg, err := mariaConfig(a, c)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("database connection: %w", err)
+	}
+	pool := sql.OpenDB(session{connector})
+	pool.SetMaxOpenConns(min(c.MaxPoolSize+c.MaxOverflow, 10000))
+	pool.SetMaxIdleConns(c.MaxPoolSize)
+	pool.SetConnMaxLifetime(max(c.ConnRecycle, 0)) // 0: never
+	pool.SetConnMaxIdleTime(idleLimit)
+	return &mariaDB{pool: pool, wait: c.PoolTimeout, observe: c.Observe, waited: c.Waited}, nil
+}
+
+// session sets up each connection: a statement sees what was committed before
+// it, as on Postgres, and not what was when the transaction began. By the name
+// of the variable one could not tell MariaDB and MySQL alike.
+type session struct{ driver.Connector }
+
+func (s session) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := s.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	run, ok := c.(driver.ExecerContext)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver runs no statements"), c.Close())
+	}
+	if _, err := run.ExecContext(ctx, `set session transaction isolation level read committed`, nil); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func (m *mariaDB) Dialect() Dialect { return MariaDB }
+
+func (m *mariaDB) Close() { _ = m.pool.Close() }
+
+func (m *mariaDB) Stats() PoolStats {
+	s := m.pool.Stats()
+	return PoolStats{Max: s.MaxOpenConnections, Open: s.OpenConnections, InUse: s.InUse, Idle: s.Idle, Waits: s.WaitCount, Waited: s.WaitDuration}
+}
+
+func (m *mariaDB) watch(f func(Event)) DB {
+	w := *m
+	w.observe = both(m.observe, f)
+	return &w
+}
+
+func (m *mariaDB) acquire(ctx context.Context) (*sql.Conn, error) {
+	return onMariaDB.acquire(ctx, m.pool, m.wait, m.waited)
+}
+
+func (m *mariaDB) on(c *sql.Conn) stdConn { return stdConn{c: c, on: onMariaDB, observe: m.observe} }
+
+func (m *mariaDB) Ping(ctx context.Context) error {
+	c, err := m.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer free(c)
+	return mariaError(ctx, c.PingContext(ctx))
+}
+
+func (m *mariaDB) Query(ctx context.Context, text string, args ...any) (Rows, error) {
+	c, err := m.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := m.on(c).query(ctx, text, args)
+	if err != nil {
+		free(c)
+		return nil, err
+	}
+	rows.release = func() { free(c) }
+	return rows, nil
+}
+
+func (m *mariaDB) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	c, err := m.acquire(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer free(c)
+	return m.on(c).Exec(ctx, text, args...)
+}
+
+// Send asks all reads at once. With a write among them the statements go one by
+// one, in a transaction, which is told of as one.
+func (m *mariaDB) Send(ctx context.Context, b *Batch) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	c, err := m.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer free(c)
+	if b.writes == 0 {
+		return m.on(c).Send(ctx, b)
+	}
+	start := time.Now()
+	quiet := transaction(stdConn{c: c, on: onMariaDB})
+	err = quiet.unit(ctx, func(Conn) error { return quiet.batch(ctx, b) }, "begin", "commit", "rollback")
+	note(ctx, m.observe, start, err, b.writes, b.texts()...)
+	return err
+}
+
+func (m *mariaDB) Tx(ctx context.Context, f func(Conn) error) error {
+	return retrySerialize(ctx, func() error {
+		c, err := m.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer free(c)
+		return transaction(m.on(c)).unit(ctx, f, "begin", "commit", "rollback")
+	})
+}
+
+// schemaWait is how long, in seconds, one Alter waits for another.
+const schemaWait = 3600
+
+// alter has no transaction: MariaDB commits with each change of the schema. The
+// lock is of the server, so its name has the database's in it.
+func (m *mariaDB) alter(ctx context.Context, f func(Conn) error) (err error) {
+	c, err := m.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer free(c)
+	one := m.on(c)
+	got, err := One(ctx, one, Query[*int64]{
+		Text: `select get_lock(concat('keystone_go ', md5(database())), $1)`, Args: []any{schemaWait},
+		Scan: func(r Row) (n *int64, err error) { err = r.Scan(&n); return n, err },
+	})
+	if err != nil {
+		return err
+	}
+	if got == nil || *got != 1 {
+		return asKind(ErrUnavailable, errors.New("another program has changed the schema for an hour"))
+	}
+	defer func() {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
+		defer cancel()
+		if _, e := c.ExecContext(late, `do release_lock(concat('keystone_go ', md5(database())))`); e != nil {
+			discard(c) // the lock goes with it
+		}
+	}()
+	return f(one)
+}
+
+// mariaBind writes dates as text; the driver writes times itself.
+func mariaBind(args []any) ([]any, error) {
+	bound, err := bind(args)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range bound {
+		if d, ok := a.(Date); ok {
+			bound[i] = d.String()
+		}
+	}
+	return bound, nil
+}
