@@ -28,7 +28,7 @@ MODULES = . tools test/clients/gophercloud test/browser/driver test/bench/librar
 
 TAGS = -tags=interop,interop_full
 
-.PHONY: help run build test test-all interop interop-quick interop-quick-all interop-full interop-limits interop-all bench-peer lint docs verify bench fuzz
+.PHONY: help run build test test-all interop interop-quick interop-quick-all interop-full interop-limits interop-all bench-peer bench-large lint docs verify bench fuzz
 
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -92,6 +92,11 @@ bench-peer: ## processor time a request, here and in Python Keystone
 	@test/interop/setup.sh
 	@$(GO) build -o build/ ./internal/dbtest/pgrun
 	@$(POSTGRES) $(GO) run ./test/interop/benchpeer -strict $(ARGS)
+
+bench-large: ## time of lists of a large cloud, here and in Python Keystone: a quarter of an hour
+	@test/interop/setup.sh
+	@$(GO) build -o build/ ./internal/dbtest/pgrun
+	@$(POSTGRES) $(GO) run ./test/interop/benchpeer -large -strict $(ARGS)
 
 lint: build/tools/.made ## gofumpt, go vet, staticcheck, unchecked errors, open rows
 	@unformatted=$$(build/tools/gofumpt -l .); \

@@ -140,7 +140,10 @@ func TestGiveBesideDeletes(t *testing.T) {
 			run(func() error { return grants.Take(c, on("u project leaf p")) })
 		}
 		run(func() error { return roles.Delete(c, "id-z") })
-		run(func() error { return projects.Delete(c, "side") })
+		run(func() error {
+			_, err := projects.Delete(c, "side")
+			return err
+		})
 		run(func() error {
 			return s.db.Tx(c, func(c db.Conn) error { return revoker.UserDeleted(s.Context(), c, "v") })
 		})

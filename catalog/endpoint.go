@@ -46,18 +46,19 @@ func (e Endpoints) List(ctx context.Context, h hints.Hints) (hints.Page[Endpoint
 }
 
 // Create stores an endpoint: 400 when its URL cannot be filled in, or its
-// service or region does not exist. makeRegion creates the region instead.
-func (e Endpoints) Create(ctx context.Context, n Endpoint, makeRegion bool) error {
+// service or region does not exist. makeRegion creates the region instead, and
+// the answer tells whether it did.
+func (e Endpoints) Create(ctx context.Context, n Endpoint, makeRegion bool) (made bool, err error) {
 	if err := CheckURL(n.URL); err != nil {
-		return err
+		return false, err
 	}
-	err := again(ctx, e.DB, func(c db.Conn) error {
-		if err := refer(ctx, c, n.RegionID, &n.ServiceID, makeRegion); err != nil {
+	err = again(ctx, e.DB, func(c db.Conn) (err error) {
+		if made, err = refer(ctx, c, n.RegionID, &n.ServiceID, makeRegion); err != nil {
 			return err
 		}
 		return endpointTable.store(ctx, c, n)
 	})
-	return fault.Wrap(err, "create endpoint", n.ID)
+	return made && err == nil, fault.Wrap(err, "create endpoint", n.ID)
 }
 
 // CreateEndpoint stores an endpoint in a transaction of the caller's.
@@ -73,13 +74,13 @@ func SetEndpointURL(ctx context.Context, c db.Conn, id, url string) error {
 
 // Update changes an endpoint and returns it: 404 when there is none, 400 when
 // its new service or region does not exist. A new URL is not looked at, as in
-// Python Keystone; the catalog leaves out what it cannot fill in.
-func (e Endpoints) Update(ctx context.Context, id string, change EndpointChange) (Endpoint, error) {
-	var out Endpoint
-	err := again(ctx, e.DB, func(c db.Conn) (err error) {
+// Python Keystone; the catalog leaves out what it cannot fill in. It tells
+// whether it made the region, as Create.
+func (e Endpoints) Update(ctx context.Context, id string, change EndpointChange) (out Endpoint, made bool, err error) {
+	err = again(ctx, e.DB, func(c db.Conn) (err error) {
 		var region *string
 		set(&region, change.RegionID)
-		if err := refer(ctx, c, region, change.ServiceID, change.MakeRegion); err != nil {
+		if made, err = refer(ctx, c, region, change.ServiceID, change.MakeRegion); err != nil {
 			return err
 		}
 		out, err = endpointTable.rewrite(ctx, c, id, func(row *Endpoint) error {
@@ -88,7 +89,7 @@ func (e Endpoints) Update(ctx context.Context, id string, change EndpointChange)
 		})
 		return err
 	})
-	return out, fault.Wrap(err, "update endpoint", id)
+	return out, made && err == nil, fault.Wrap(err, "update endpoint", id)
 }
 
 func (c EndpointChange) apply(e *Endpoint) {
@@ -114,8 +115,8 @@ func again(ctx context.Context, d db.DB, f func(db.Conn) error) error {
 }
 
 // refer looks whether the region and the service of an endpoint exist, each
-// where it is not nil.
-func refer(ctx context.Context, c db.Conn, regionID, serviceID *string, makeRegion bool) error {
+// where it is not nil, and tells whether it made the region.
+func refer(ctx context.Context, c db.Conn, regionID, serviceID *string, makeRegion bool) (made bool, err error) {
 	var b db.Batch
 	regions, services := &db.Result[Region]{}, &db.Result[Service]{}
 	if regionID != nil {
@@ -125,18 +126,18 @@ func refer(ctx context.Context, c db.Conn, regionID, serviceID *string, makeRegi
 		services = db.Add(&b, serviceTable.byID(*serviceID))
 	}
 	if err := c.Send(ctx, &b); err != nil {
-		return err
+		return false, err
 	}
 	missing := regionID != nil && len(regions.All()) == 0
 	switch {
 	case missing && !makeRegion:
-		return fault.Invalid("endpoint region_id", "region table")
+		return false, fault.Invalid("endpoint region_id", "region table")
 	case serviceID != nil && len(services.All()) == 0:
-		return fault.Invalid("endpoint service_id", "service table")
+		return false, fault.Invalid("endpoint service_id", "service table")
 	case missing:
-		return regionTable.store(ctx, c, Region{ID: *regionID})
+		return true, regionTable.store(ctx, c, Region{ID: *regionID})
 	}
-	return nil
+	return false, nil
 }
 
 // Delete removes an endpoint and its ties to projects and policies; 404 when

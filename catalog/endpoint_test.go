@@ -39,7 +39,7 @@ func TestEndpointCreate(t *testing.T) {
 			ID: "it's $1", Interface: "public", ServiceID: "s1", URL: "http://x/%(tenant_id)s", RegionID: ptr("RegionOne"), Enabled: true,
 			Extra: pyjson.Object{{Key: "name", Value: "né"}, {Key: "a", Value: []any{nil, true}}},
 		}
-		if err := e.Create(t.Context(), full, false); err != nil {
+		if err := second(e.Create(t.Context(), full, false)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := e.Get(t.Context(), full.ID)
@@ -53,20 +53,20 @@ func TestEndpointCreate(t *testing.T) {
 			change(&n)
 			return n
 		}
-		wantFault(t, "no service", e.Create(t.Context(), with(func(n *catalog.Endpoint) { n.ServiceID = "none" }), false), fault.BadRequest, noService)
-		wantFault(t, "no region", e.Create(t.Context(), with(func(n *catalog.Endpoint) { n.RegionID = ptr("none"); n.ServiceID = "none" }), false), fault.BadRequest,
+		wantFault(t, "no service", second(e.Create(t.Context(), with(func(n *catalog.Endpoint) { n.ServiceID = "none" }), false)), fault.BadRequest, noService)
+		wantFault(t, "no region", second(e.Create(t.Context(), with(func(n *catalog.Endpoint) { n.RegionID = ptr("none"); n.ServiceID = "none" }), false)), fault.BadRequest,
 			"Expecting to find endpoint region_id in region table. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.")
-		wantFault(t, "a URL", e.Create(t.Context(), with(func(n *catalog.Endpoint) { n.URL = "http://x/%(none)s" }), false), fault.BadRequest,
+		wantFault(t, "a URL", second(e.Create(t.Context(), with(func(n *catalog.Endpoint) { n.URL = "http://x/%(none)s" }), false)), fault.BadRequest,
 			"Cannot create an endpoint with an invalid URL: http://x/%(none)s.")
 
 		// A region is made with the endpoint or not at all.
 		lost := with(func(n *catalog.Endpoint) { n.RegionID = ptr("Made"); n.ServiceID = "none" })
-		wantFault(t, "a region for no service", e.Create(t.Context(), lost, true), fault.BadRequest, noService)
+		wantFault(t, "a region for no service", second(e.Create(t.Context(), lost, true)), fault.BadRequest, noService)
 		if got := texts(t, d, `select id from region`); !slices.Equal(got, []string{"RegionOne"}) {
 			t.Errorf("regions after a refusal: %v", got)
 		}
 		made := with(func(n *catalog.Endpoint) { n.RegionID = ptr("Made") })
-		if err := e.Create(t.Context(), made, true); err != nil {
+		if err := second(e.Create(t.Context(), made, true)); err != nil {
 			t.Fatal(err)
 		}
 		region, err := catalog.Regions{DB: d}.Get(t.Context(), "Made")
@@ -84,7 +84,7 @@ func TestEndpointCreateAtOnce(t *testing.T) {
 		for i := range 8 {
 			wg.Go(func() {
 				n := catalog.Endpoint{ID: fmt.Sprint("at", i), Interface: "public", ServiceID: "s1", URL: "http://x", RegionID: ptr("New"), Enabled: true}
-				if err := (catalog.Endpoints{DB: d}).Create(t.Context(), n, true); err != nil {
+				if _, err := (catalog.Endpoints{DB: d}).Create(t.Context(), n, true); err != nil {
 					t.Errorf("create: %v", err)
 				}
 			})
@@ -107,7 +107,7 @@ func TestEndpointAgainstItsService(t *testing.T) {
 			}
 			var wg sync.WaitGroup
 			wg.Go(func() {
-				err := catalog.Endpoints{DB: d}.Create(t.Context(), catalog.Endpoint{ID: fmt.Sprint("e", i), Interface: "public", ServiceID: service, URL: "http://x", Enabled: true}, false)
+				_, err := catalog.Endpoints{DB: d}.Create(t.Context(), catalog.Endpoint{ID: fmt.Sprint("e", i), Interface: "public", ServiceID: service, URL: "http://x", Enabled: true}, false)
 				if err != nil && !fault.Is(err, fault.BadRequest) {
 					t.Errorf("create: %v", err)
 				}
@@ -130,7 +130,7 @@ func TestEndpointUpdate(t *testing.T) {
 		stock(t, d)
 		e := catalog.Endpoints{DB: d}
 		run(t, d, `update endpoint set legacy_endpoint_id = 'old' where id = 'e3'`)
-		got, err := e.Update(t.Context(), "e3", catalog.EndpointChange{
+		got, _, err := e.Update(t.Context(), "e3", catalog.EndpointChange{
 			Interface: ptr("internal"), ServiceID: ptr("s2"), URL: ptr("anything %"), RegionID: new(ptr("Made")), MakeRegion: true,
 			Enabled: new(false), Extra: pyjson.Object{{Key: "a", Value: "1"}, {Key: "b", Value: "2"}},
 		})
@@ -148,12 +148,12 @@ func TestEndpointUpdate(t *testing.T) {
 		if got := texts(t, d, `select legacy_endpoint_id from endpoint where id = 'e3'`); got[0] != "old" {
 			t.Errorf("legacy id: %v", got)
 		}
-		if got, err = e.Update(t.Context(), "e3", catalog.EndpointChange{RegionID: new((*string)(nil))}); err != nil || got.RegionID != nil || got.URL != "anything %" {
+		if got, _, err = e.Update(t.Context(), "e3", catalog.EndpointChange{RegionID: new((*string)(nil))}); err != nil || got.RegionID != nil || got.URL != "anything %" {
 			t.Errorf("region taken away: %+v %v", got, err)
 		}
-		_, err = e.Update(t.Context(), "none", catalog.EndpointChange{})
+		_, _, err = e.Update(t.Context(), "none", catalog.EndpointChange{})
 		wantFault(t, "not there", err, fault.NotFound, "Could not find endpoint: none.")
-		_, err = e.Update(t.Context(), "none", catalog.EndpointChange{ServiceID: ptr("none")})
+		_, _, err = e.Update(t.Context(), "none", catalog.EndpointChange{ServiceID: ptr("none")})
 		wantFault(t, "no service comes first", err, fault.BadRequest, noService)
 	})
 }

@@ -78,8 +78,7 @@ func (h domains) update(c *Call) (Reply, error) {
 
 func (h domains) delete(c *Call) (Reply, error) {
 	id := c.Param("domain_id")
-	if err := c.tellDomainGone(h.DB, id); err != nil {
-		return Reply{}, err
-	}
-	return done(h.DeleteDomain(c.Ctx(), id))
+	gone, err := h.DeleteDomain(c.Ctx(), id)
+	c.tellDomainGone(id, gone)
+	return done(err)
 }

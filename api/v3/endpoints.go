@@ -4,7 +4,6 @@ import (
 	"regexp"
 
 	"github.com/keystone-go/keystone-go/catalog"
-	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/notify"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 	"github.com/keystone-go/keystone-go/internal/uuid"
@@ -64,10 +63,9 @@ func (h endpoints) create(c *Call) (Reply, error) {
 	e.Interface, _ = body.String("interface")
 	e.ServiceID, _ = body.String("service_id")
 	e.URL, _ = body.String("url")
-	if err := h.tellRegion(c, body, legacy); err != nil {
-		return Reply{}, err
-	}
-	return h.one().made(c, e, h.Create(c.Ctx(), e, legacy))
+	region, err := h.Create(c.Ctx(), e, legacy)
+	tellRegion(c, region, e)
+	return h.one().made(c, e, err)
 }
 
 func (h endpoints) update(c *Call) (Reply, error) {
@@ -76,29 +74,20 @@ func (h endpoints) update(c *Call) (Reply, error) {
 		return Reply{}, err
 	}
 	body, legacy := legacyRegion(body)
-	if err := h.tellRegion(c, body, legacy); err != nil {
-		return Reply{}, err
-	}
-	e, err := h.Update(c.Ctx(), id, catalog.EndpointChange{
+	e, region, err := h.Update(c.Ctx(), id, catalog.EndpointChange{
 		Interface: optional(body, "interface"), ServiceID: optional(body, "service_id"), URL: optional(body, "url"),
 		RegionID: change(body, "region_id"), MakeRegion: legacy,
 		Enabled: optionalFlag(body, "enabled"), Extra: endpointExtra(body),
 	})
+	tellRegion(c, region, e)
 	return h.one().changed(c, e, err)
 }
 
-// tellRegion tells of a region that is about to be made with an endpoint.
-func (h endpoints) tellRegion(c *Call, body pyjson.Object, legacy bool) error {
-	if !legacy || !c.notify.On() {
-		return nil
+// tellRegion tells of a region that was made with an endpoint.
+func tellRegion(c *Call, made bool, e catalog.Endpoint) {
+	if made {
+		c.tell(notify.Change{Operation: notify.Created, Kind: "region", ID: *e.RegionID})
 	}
-	id, _ := body.String("region_id")
-	_, err := catalog.Regions{DB: h.DB}.Get(c.Ctx(), id)
-	if fault.Is(err, fault.NotFound) {
-		c.tell(notify.Change{Operation: notify.Created, Kind: "region", ID: id})
-		return nil
-	}
-	return err
 }
 
 func (h endpoints) delete(c *Call) (Reply, error) {

@@ -153,12 +153,13 @@ func samePlace(body pyjson.Object, p resource.Record) error {
 
 func (h projects) delete(c *Call) (Reply, error) {
 	r := c.Object.(resource.Record)
-	if !r.IsDomain {
+	gone, err := h.Delete(c.Ctx(), r.ID)
+	if r.IsDomain {
+		c.tellDomainGone(r.ID, gone)
+	} else {
 		c.tell(notify.Change{Operation: notify.Deleted, Kind: "project", ID: r.ID})
-	} else if err := c.tellDomainGone(h.DB, r.ID); err != nil {
-		return Reply{}, err
 	}
-	return done(h.Delete(c.Ctx(), r.ID))
+	return done(err)
 }
 
 // projectChanged is a change of a project, and of the domain that it may be.

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/keystone-go/keystone-go/internal/cascade"
-	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/notify"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
@@ -70,21 +69,16 @@ func (c *Call) grant(failed bool) notify.Grant {
 	return out
 }
 
-// tellDomainGone tells of a domain that is about to go, after all that goes
-// with it. The domain is a project as well.
-func (c *Call) tellDomainGone(from db.Conn, id string) error {
-	if !c.notify.On() {
-		return nil
-	}
-	gone, err := cascade.ContentsOf(c.Ctx(), from, id)
+// tellDomainGone tells of a domain that is gone, after all that went with it.
+// The domain was a project as well.
+func (c *Call) tellDomainGone(id string, with cascade.Contents) {
 	for _, things := range []struct {
 		kind string
 		ids  []string
-	}{{"project", gone.Projects}, {"group", gone.Groups}, {"user", gone.Users}} {
+	}{{"project", with.Projects}, {"group", with.Groups}, {"user", with.Users}} {
 		for _, one := range things.ids {
 			c.tell(notify.Change{Operation: notify.Deleted, Kind: things.kind, ID: one, Nobody: true})
 		}
 	}
 	c.tell(notify.Change{Operation: notify.Deleted, Kind: "project", ID: id}, notify.Change{Operation: notify.Deleted, Kind: "domain", ID: id})
-	return err
 }

@@ -7,27 +7,31 @@ import (
 	"github.com/keystone-go/keystone-go/internal/db"
 )
 
+// Contents are the ids of what went with a domain, in the order in which it
+// went.
+type Contents struct{ Projects, Groups, Users []string }
+
 // DomainDeleted removes the groups, users, identity providers, grants and
 // settings of a domain whose projects are gone already
 // (keystone/identity/core.py _domain_deleted, and the listeners of the
-// domain's notification).
-func (r Revoker) DomainDeleted(ctx context.Context, c db.Conn, domainID string) error {
+// domain's notification), and gives them back.
+func (r Revoker) DomainDeleted(ctx context.Context, c db.Conn, domainID string) (Contents, error) {
 	groups, err := ids(ctx, c, `select id from "group" where domain_id = $1 order by id`+db.ForUpdate(c.Dialect()), domainID)
 	if err != nil {
-		return err
+		return Contents{}, err
 	}
 	for _, id := range groups {
 		if err := r.GroupDeleted(ctx, c, id); err != nil {
-			return err
+			return Contents{}, err
 		}
 	}
 	users, err := ids(ctx, c, `select id from "user" where domain_id = $1 order by id`+db.ForUpdate(c.Dialect()), domainID)
 	if err != nil {
-		return err
+		return Contents{}, err
 	}
 	for _, id := range users {
 		if err := r.UserDeleted(ctx, c, id); err != nil {
-			return err
+			return Contents{}, err
 		}
 	}
 	var b db.Batch
@@ -38,9 +42,9 @@ func (r Revoker) DomainDeleted(ctx context.Context, c db.Conn, domainID string) 
 	b.Exec(`delete from sensitive_config where domain_id = $1`, domainID)
 	b.Exec(`delete from config_register where domain_id = $1`, domainID)
 	if err := c.Send(ctx, &b); err != nil {
-		return fmt.Errorf("remove what belongs to domain %s: %w", domainID, err)
+		return Contents{}, fmt.Errorf("remove what belongs to domain %s: %w", domainID, err)
 	}
-	return nil
+	return Contents{Groups: groups, Users: users}, nil
 }
 
 func ids(ctx context.Context, c db.Conn, text string, args ...any) ([]string, error) {

@@ -2,7 +2,9 @@
 // runs that take turns, and tells what a request costs either in processor
 // time, all their processes together, and how many a second are answered.
 //
-//	benchpeer [-time 3s] [-rounds 3] [-out FILE] [-strict]
+// With -large it fills the database with a large cloud and times its lists.
+//
+//	benchpeer [-large] [-time 3s] [-rounds 3] [-out FILE] [-strict]
 package main
 
 import (
@@ -48,26 +50,43 @@ func main() {
 	rounds := flag.Int("rounds", 3, "runs of each server for each scenario; the median counts")
 	out := flag.String("out", "", "`file` for the figures as JSON")
 	strict := flag.Bool("strict", false, "fail when a goal is missed")
+	lists := flag.Bool("large", false, "measure the lists of a large cloud instead")
 	flag.Parse()
-	rows, err := bench(*length, *rounds)
+	var (
+		missed  bool
+		figures any
+		err     error
+	)
+	if *lists {
+		var rows []LargeRow
+		rows, err = benchLarge(*length, *rounds)
+		missed, figures = reportLarge(rows), rows
+	} else {
+		var rows []Row
+		rows, err = bench(*length, *rounds)
+		missed, figures = report(rows), rows
+	}
+	if err == nil {
+		err = save(*out, figures)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
+	}
+	if err != nil || missed && *strict {
 		os.Exit(1)
 	}
-	missed := report(rows)
-	if *out != "" {
-		text, err := json.MarshalIndent(rows, "", "  ")
-		if err == nil {
-			err = os.WriteFile(*out, append(text, '\n'), 0o644)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
+}
+
+// save writes figures as JSON, where a file is named.
+func save(name string, rows any) error {
+	if name == "" {
+		return nil
 	}
-	if missed && *strict {
-		os.Exit(1)
+	text, err := json.MarshalIndent(rows, "", "  ")
+	if err != nil {
+		return err
 	}
+	return os.WriteFile(name, append(text, '\n'), 0o644)
 }
 
 // bench measures against Python with memcached, and then without.
@@ -103,17 +122,9 @@ func bench(length time.Duration, rounds int) (rows []Row, err error) {
 		}
 		rows = append(rows, r)
 	}
-	plain, err := e.SecondPython("plain", 2, peer.Conf{"cache": {"backend": "dogpile.cache.null"}})
-	if err != nil {
+	if err := withoutCache(e); err != nil {
 		return nil, err
 	}
-	if err := e.Python.Stop(); err != nil {
-		return nil, err
-	}
-	if err := plain.Start(); err != nil {
-		return nil, err
-	}
-	e.Python = plain
 	for _, s := range all {
 		r, err := compare(e, s, asDefault, length, rounds)
 		if err != nil {
@@ -121,7 +132,20 @@ func bench(length time.Duration, rounds int) (rows []Row, err error) {
 		}
 		rows = append(rows, r)
 	}
-	return rows, plain.Stop()
+	return rows, e.Python.Stop()
+}
+
+// withoutCache has another Python stand in the place of the one with memcached.
+func withoutCache(e *peer.Env) error {
+	plain, err := e.SecondPython("plain", 2, peer.Conf{"cache": {"backend": "dogpile.cache.null"}})
+	if err != nil {
+		return err
+	}
+	if err := e.Python.Stop(); err != nil {
+		return err
+	}
+	e.Python = plain
+	return plain.Start()
 }
 
 // compare has both servers do a scenario in turns.
