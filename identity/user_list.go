@@ -53,20 +53,43 @@ func ParseExpiry(text string) (Expiry, error) {
 	return Expiry{Op: sql, At: moment}, nil
 }
 
+// Listed is a user of a list, which may be long: it holds no more than what is
+// shown of him.
+type Listed struct {
+	id, name, domainID, project, extra string
+	enabled                            bool
+	created, seen                      *time.Time
+	localID                            int64
+	expires                            *time.Time // the current password
+	options                            []Option
+}
+
+// View is what the API shows of the user.
+func (l Listed) View() View {
+	v := View{
+		Account: Account{
+			ID: l.id, Name: l.name, DomainID: l.domainID, Enabled: l.enabled, DefaultProjectID: l.project, Extra: l.extra,
+			CreatedAt: l.created, LastActiveAt: l.seen, LocalID: l.localID, Password: Password{ExpiresAt: l.expires},
+		},
+		Options: OptionsFrom(l.options), Extra: pyjson.ReadExtra(l.extra),
+	}
+	v.Account.IgnoreInactivity = v.Options.On(OptionIgnoreInactivity)
+	return v
+}
+
 // List returns a page of users by their ids, in one round trip; 404 when the
 // marker, or the group, is none.
-func (u Users) List(ctx context.Context, h hints.Hints, f UserFilter) (hints.Page[View], error) {
+func (u Users) List(ctx context.Context, h hints.Hints, f UserFilter) (hints.Page[Listed], error) {
 	rows, page := userSource(f).Query(h)
-	ids, _ := userIDs(f).Query(h)
-	within := `(select x.id from (` + ids.Text + `) x)`
 	var b db.Batch
 	found := db.Add(&b, rows)
-	passwords := db.Add(&b, db.Query[Account]{
-		Text: `select l.user_id, p.created_at_int, p.expires_at_int, p.expires_at from local_user l join password p on p.local_user_id = l.id
-where l.user_id in ` + within + ` order by l.user_id, p.created_at_int desc, p.id desc`,
-		Args: ids.Args, Scan: scanExpiry,
+	within, args := f.among(h, "l.id")
+	passwords := db.Add(&b, db.Query[expiry]{
+		Text: `select p.local_user_id, p.id, p.created_at_int, p.expires_at_int, p.expires_at from password p where p.local_user_id in ` + within,
+		Args: args, Scan: scanExpiry,
 	})
-	options := db.Add(&b, optionsWhere(`o.user_id in `+within, ids.Args...))
+	within, args = f.among(h, "u.id")
+	options := db.Add(&b, optionsWhere(`o.user_id in `+within, args...))
 	var marker *db.Result[string]
 	if h.Marker != nil {
 		marker = db.Add(&b, userExists(*h.Marker))
@@ -77,40 +100,34 @@ where l.user_id in ` + within + ` order by l.user_id, p.created_at_int desc, p.i
 	}
 	if err := u.DB.Send(ctx, &b); err != nil {
 		if errors.Is(err, db.ErrBadValue) {
-			return hints.Page[View]{}, nil
+			return hints.Page[Listed]{}, nil
 		}
-		return hints.Page[View]{}, fmt.Errorf("list users: %w", err)
+		return hints.Page[Listed]{}, fmt.Errorf("list users: %w", err)
 	}
 	switch {
 	case group != nil && len(group.All()) == 0:
-		return hints.Page[View]{}, fault.NoSuch("group", f.GroupID)
+		return hints.Page[Listed]{}, fault.NoSuch("group", f.GroupID)
 	case marker != nil && len(marker.All()) == 0:
-		return hints.Page[View]{}, fault.New(fault.NotFound, "Marker %s could not be found.", *h.Marker)
+		return hints.Page[Listed]{}, fault.New(fault.NotFound, "Marker %s could not be found.", *h.Marker)
 	}
 	read := page.With(found.All(), h)
-	return hints.Page[View]{
-		Rows: views(read.Rows, passwords.All(), options.All()), Rest: read.Rest, Truncated: read.Truncated, Paged: read.Paged,
-	}, nil
+	complete(read.Rows, passwords.All(), options.All())
+	return read, nil
 }
 
-// views puts users together with their current passwords and options.
-func views(users, passwords []Account, options []Option) []View {
-	current := map[string]Password{}
+// complete puts to users the ends of their current passwords and their options.
+func complete(users []Listed, passwords []expiry, options []Option) {
+	current := make(map[int64]expiry, len(passwords))
 	for _, p := range passwords {
-		if _, newer := current[p.ID]; !newer {
-			current[p.ID] = p.Password
+		if c, known := current[p.localID]; !known || p.newer(c) {
+			current[p.localID] = p
 		}
 	}
 	set := map[string][]Option{}
 	for _, o := range options {
 		set[o.UserID] = append(set[o.UserID], o)
 	}
-	out := make([]View, len(users))
-	for i, a := range users {
-		a.Password = current[a.ID]
-		o := OptionsFrom(set[a.ID])
-		a.IgnoreInactivity = o.On(OptionIgnoreInactivity)
-		out[i] = View{Account: a, Options: o, Extra: pyjson.ReadExtra(a.Extra)}
+	for i := range users {
+		users[i].expires, users[i].options = current[users[i].localID].expires, set[users[i].id]
 	}
-	return out
 }

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/keystone-go/keystone-go/internal/db"
@@ -19,18 +20,20 @@ var userColumns = map[string]hints.Column{
 	"name": {SQL: "coalesce(l.name, (select f.display_name from federated_user f where f.user_id = u.id order by f.id limit 1))", Max: 255},
 }
 
-func userSource(f UserFilter) hints.Source[Account] {
-	return hints.Source[Account]{
+func userSource(f UserFilter) hints.Source[Listed] {
+	return hints.Source[Listed]{
 		Select: listText, Where: f.where, Columns: userColumns, ID: "u.id", Paged: f.GroupID == "", Scan: scanListed,
 	}
 }
 
-// userIDs is the same list, of ids alone.
-func userIDs(f UserFilter) hints.Source[string] {
-	return hints.Source[string]{
-		Select: `select u.id from "user" u left join local_user l on l.user_id = u.id`,
-		Where:  f.where, Columns: userColumns, ID: "u.id", Paged: f.GroupID == "", Scan: db.ScanText,
-	}
+// among is a subselect of the same list, of one column alone. A limit in the
+// list of an `in` has to stand one level deeper.
+func (f UserFilter) among(h hints.Hints, column string) (string, []any) {
+	q, _ := hints.Source[string]{
+		Select: `select ` + column + ` as id from "user" u left join local_user l on l.user_id = u.id`,
+		Where:  f.where, Columns: userColumns, ID: "u.id", Paged: f.GroupID == "",
+	}.Query(h)
+	return `(select x.id from (` + q.Text + `) x)`, q.Args
 }
 
 func (f UserFilter) where(w *db.Where) {
@@ -50,23 +53,33 @@ func (f UserFilter) where(w *db.Where) {
 	}
 }
 
-func scanListed(r db.Row) (Account, error) {
-	var a Account
+func scanListed(r db.Row) (Listed, error) {
+	var l Listed
 	var enabled *bool
 	var project, extra, name *string
 	var localID *int64
-	err := r.Scan(&a.ID, &a.DomainID, &enabled, &project, &extra, &a.CreatedAt, &a.LastActiveAt, &localID, &name)
-	a.Enabled, a.LocalID = isTrue(enabled), deref(localID)
-	a.DefaultProjectID, a.Extra, a.Name = deref(project), deref(extra), deref(name)
-	return a, err
+	err := r.Scan(&l.id, &l.domainID, &enabled, &project, &extra, &l.created, &l.seen, &localID, &name)
+	l.enabled, l.localID = isTrue(enabled), deref(localID)
+	l.project, l.extra, l.name = deref(project), deref(extra), deref(name)
+	return l, err
 }
 
-// scanExpiry reads what a list tells of a password: whose it is, and its end.
-func scanExpiry(r db.Row) (Account, error) {
-	var a Account
-	var created, expiresInt *int64
-	var expires *time.Time
-	err := r.Scan(&a.ID, &created, &expiresInt, &expires)
-	a.Password = Password{ExpiresAt: moment(expiresInt, expires)}
-	return a, err
+// expiry is what a list tells of a password: whose it is, and its end.
+type expiry struct {
+	localID, id, created int64
+	expires              *time.Time
+}
+
+// newer orders the passwords of one user: the current one is the newest.
+func (e expiry) newer(than expiry) bool {
+	return cmp.Or(cmp.Compare(e.created, than.created), cmp.Compare(e.id, than.id)) > 0
+}
+
+func scanExpiry(r db.Row) (expiry, error) {
+	var e expiry
+	var micros *int64
+	var at *time.Time
+	err := r.Scan(&e.localID, &e.id, &e.created, &micros, &at)
+	e.expires = moment(micros, at)
+	return e, err
 }

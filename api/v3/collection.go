@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,22 +91,27 @@ func (l lists[T]) answer(c *Call) (Reply, error) {
 // limit and links to the next page (wrap_collection in
 // keystone/server/flask/common.py).
 func collection[T any](c *Call, key string, p hints.Page[T], h hints.Hints, view func(*Call, T) pyjson.Object) Reply {
-	kept := make([]pyjson.Object, 0, len(p.Rows))
+	l := newListing(key, len(p.Rows))
+	var last pyjson.Object
 	for _, row := range p.Rows {
-		if o := view(c, row); hints.Match(o, p.Rest) {
-			kept = append(kept, o)
+		o := view(c, row)
+		if !hints.Match(o, p.Rest) {
+			continue
 		}
-	}
-	if h.Limited && !p.Paged && len(kept) > h.Limit {
-		kept, p.Truncated = kept[:h.Limit], true
+		if h.Limited && !p.Paged && l.count == h.Limit {
+			p.Truncated = true
+			break
+		}
+		l.add(o)
+		last = o
 	}
 	var next any
-	if n := len(kept); p.Truncated && n > 0 {
-		if id, isText := kept[n-1].String("id"); isText {
+	if p.Truncated {
+		if id, isText := last.String("id"); isText {
 			next = c.nextPage(id, h.Limit)
 		}
 	}
-	return c.list(key, kept, next, p.Truncated)
+	return l.end(c, next, p.Truncated)
 }
 
 // nextPage is the address of the list after the id: the query's parameters,
@@ -129,15 +135,48 @@ func (c *Call) nextPage(id string, limit int) string {
 
 // list is the answer of a collection. next is nil or the next page's address.
 func (c *Call) list(key string, items []pyjson.Object, next any, truncated bool) Reply {
-	if items == nil {
-		items = []pyjson.Object{}
+	l := newListing(key, len(items))
+	for _, o := range items {
+		l.add(o)
 	}
-	body := pyjson.Object{
-		{Key: key, Value: items},
-		{Key: "links", Value: pyjson.Object{{Key: "next", Value: next}, {Key: "self", Value: c.Self()}, {Key: "previous", Value: nil}}},
+	return l.end(c, next, truncated)
+}
+
+// listing writes the answer of a collection one by one: as objects, a long list
+// takes many times the memory of its text.
+type listing struct {
+	body        []byte
+	count, most int
+}
+
+// newListing begins one of at most so many items.
+func newListing(key string, most int) *listing {
+	body := pyjson.Append(append(make([]byte, 0, 1024), '{'), key)
+	return &listing{body: append(body, ": ["...), most: most}
+}
+
+func (l *listing) add(o pyjson.Object) {
+	start := len(l.body)
+	if l.count > 0 {
+		l.body = append(l.body, ", "...)
 	}
+	l.body = pyjson.Append(l.body, o)
+	if l.count++; l.count == 1 {
+		// The others are about as long as the first.
+		size := len(l.body) - start + len(", ")
+		l.body = slices.Grow(l.body, (size+size/16)*(l.most-1)+1024)
+	}
+}
+
+// end closes the list; next is nil or the next page's address.
+func (l *listing) end(c *Call, next any, truncated bool) Reply {
+	links := pyjson.Object{{Key: "links", Value: pyjson.Object{{Key: "next", Value: next}, {Key: "self", Value: c.Self()}, {Key: "previous", Value: nil}}}}
 	if truncated {
-		body = append(body, pyjson.Member{Key: "truncated", Value: true})
+		links = append(links, pyjson.Member{Key: "truncated", Value: true})
 	}
-	return Reply{Status: http.StatusOK, Body: body}
+	l.body = append(l.body, "], "...)
+	from := len(l.body)
+	l.body = pyjson.Append(l.body, links)
+	l.body = append(l.body[:from], l.body[from+len("{"):]...)
+	return Reply{Status: http.StatusOK, Body: append(l.body, '\n')}
 }

@@ -85,11 +85,11 @@ func (h roleAssignments) list(c *Call) (Reply, error) {
 		}
 		names = &n
 	}
-	items := make([]pyjson.Object, len(found))
-	for i, a := range found {
-		items[i] = assignmentView(c, a, names)
+	l := newListing("role_assignments", len(found))
+	for _, a := range found {
+		l.add(assignmentView(c, a, names))
 	}
-	return c.list("role_assignments", items, nil, false), nil
+	return l.end(c, nil, false), nil
 }
 
 // assignmentFilter reads the query, and refuses what can find nothing.

@@ -73,7 +73,7 @@ func (h users) changePassword(c *Call) (Reply, error) {
 // under one key, as Python does after an update.
 func userView(c *Call, v identity.View, nested bool) pyjson.Object {
 	a := v.Account
-	body := append(pyjson.Object{}, v.Extra...)
+	body := append(make(pyjson.Object, 0, len(v.Extra)+9), v.Extra...)
 	body = append(body,
 		pyjson.Member{Key: "id", Value: a.ID},
 		pyjson.Member{Key: "name", Value: orNull(a.Name)},

@@ -49,8 +49,13 @@ func (h users) listWhere(c *Call, f identity.UserFilter, limited bool) (Reply, e
 		}
 		f.PasswordExpires = append(f.PasswordExpires, e)
 	}
-	read := func(ctx context.Context, q hints.Hints) (hints.Page[identity.View], error) { return h.List(ctx, q, f) }
-	l := lists[identity.View]{key: "users", filters: userFilters, read: read, view: h.view}
+	l := lists[identity.Listed]{
+		key: "users", filters: userFilters,
+		read: func(ctx context.Context, q hints.Hints) (hints.Page[identity.Listed], error) {
+			return h.List(ctx, q, f)
+		},
+		view: func(c *Call, l identity.Listed) pyjson.Object { return h.view(c, l.View()) },
+	}
 	if limited {
 		l.limit = h.Limit
 	}
