@@ -45,8 +45,8 @@ test: ## every test on SQLite, a real Postgres and a real MariaDB, then the race
 	@$(SERVERS) $(MAKE) --no-print-directory test-all
 
 test-all:
-	@build/run -name tests -postgres $(if $(CI),-strict) -- -count=1 -timeout=15m ./...
-	@build/run -name race -postgres -- -race -count=1 -timeout=15m $(RACE)
+	@build/run -name tests -postgres -mariadb $(if $(CI),-strict) -- -count=1 -timeout=15m ./...
+	@build/run -name race -postgres -mariadb -- -race -count=1 -timeout=15m $(RACE)
 	@build/run -name race-api -- -race -count=1 -timeout=15m -run='/^postgres$$' $(RACE_API)
 
 interop: ## beside the real Python Keystone, from PyPI: build/interop-report.md

@@ -5,6 +5,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/dbtest"
 	"github.com/keystone-go/keystone-go/internal/fault"
 )
 
@@ -42,7 +43,7 @@ func TestCreateRole(t *testing.T) {
 		if s.must(err); len(found) != 1 || found[0].ID != "r" {
 			s.Errorf("RolesByName finds %v, want the global one", found)
 		}
-		if found, _ := db.All(s.Context(), s.db, assignment.RolesByName("NEW")); len(found) != 0 {
+		if found, _ := db.All(s.Context(), s.db, assignment.RolesByName("NEW")); len(found) != 0 && dbtest.Exact(s.db) {
 			s.Errorf("RolesByName in capitals finds %v", found)
 		}
 	})

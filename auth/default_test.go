@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/keystone-go/keystone-go/identity"
+	"github.com/keystone-go/keystone-go/internal/dbtest"
 	"github.com/keystone-go/keystone-go/resource"
 )
 
@@ -113,6 +114,9 @@ func TestScopeByName(t *testing.T) {
 		} {
 			id, err := s.try(byPassword(s.ids["ana"], "ana", scope))
 			got := ""
+			if inOtherCase[scope] != "" && !dbtest.Exact(s.db) {
+				want = inOtherCase[scope]
+			}
 			if err == nil {
 				got = id.Token.ProjectID + id.Token.DomainID
 			} else if message(err) != bare {
@@ -123,6 +127,17 @@ func TestScopeByName(t *testing.T) {
 			}
 		}
 	})
+}
+
+// inOtherCase are the scopes and users that MariaDB finds though their names are
+// written otherwise; the token holds what is stored.
+var inOtherCase = map[string]string{
+	`{"project": {"name": "p1", "domain": {"name": "default"}}}`: "p1",
+	`{"project": {"name": "P1", "domain": {"id": "default"}}}`:   "p1",
+	`{"project": {"id": "P1"}}`:                                  "p1",
+	`{"domain": {"name": "far"}}`:                                far,
+	`"name": "ana", "domain": {"name": "default"}`:               "ana",
+	`"name": "ANA", "domain": {"id": "default"}`:                 "ana",
 }
 
 // TestUserByName finds the user by every way of naming him; a name counts
@@ -144,6 +159,9 @@ func TestUserByName(t *testing.T) {
 			`"id": "", "name": ""`:                "400 Expecting to find id or name in user. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.",
 		} {
 			id, err := s.try(login(`"methods": ["password"], "password": {"user": {`+user+`, "password": "ana"}}`, onP1))
+			if inOtherCase[user] != "" && !dbtest.Exact(s.db) {
+				want = ""
+			}
 			if got := message(err); got != want {
 				s.Errorf("user %s: got %q, want %q", user, got, want)
 			}

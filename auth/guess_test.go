@@ -27,6 +27,13 @@ func probe(s *stand) {
 begin insert into probe (was, now) values (coalesce(old.failed_auth_count, 0), coalesce(new.failed_auth_count, 0)); end`)
 		return
 	}
+	if s.db.Dialect() == db.MariaDB {
+		s.exec(`create table probe (seq bigint auto_increment primary key, was integer, now integer)`)
+		s.exec(`create trigger probe after update on local_user for each row
+if not (old.failed_auth_count <=> new.failed_auth_count) then
+insert into probe (was, now) values (coalesce(old.failed_auth_count, 0), coalesce(new.failed_auth_count, 0)); end if`)
+		return
+	}
 	s.exec(`create table probe (seq bigserial primary key, was integer, now integer)`)
 	s.exec(`create function probe() returns trigger language plpgsql as
 'begin insert into probe (was, now) values (coalesce(old.failed_auth_count, 0), coalesce(new.failed_auth_count, 0)); return null; end'`)

@@ -131,7 +131,7 @@ func TestOrderUnknownUser(t *testing.T) {
 	eachOrder(t, func(o *order) {
 		for _, user := range []string{
 			`"id": "nobody"`, `"id": "a\u0000b"`, `"id": "nobody", "name": "nobody", "domain": {"id": "default"}`,
-			`"name": "Ana", "domain": {"id": "default"}`, `"name": "ana", "domain": {"id": "none"}`, `"name": "ana", "domain": {"name": "none"}`,
+			`"name": "` + dbtest.Apart(o.stand.db, "Ana", "anna") + `", "domain": {"id": "default"}`, `"name": "ana", "domain": {"id": "none"}`, `"name": "ana", "domain": {"name": "none"}`,
 			`"name": "fay", "domain": {"id": "default"}`, `"name": "a\u0000b", "domain": {"name": "Default"}`,
 		} {
 			o.expect("user "+user, login(`"methods": ["password"], "password": {"user": {`+user+`, "password": "ana"}}`, onP1), bare, did{dummies: 1, decoys: 1})

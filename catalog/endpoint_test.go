@@ -183,6 +183,9 @@ func TestEndpointList(t *testing.T) {
 			for _, e := range p.Rows {
 				got = append(got, e.ID)
 			}
+			if c.want == nil && !dbtest.Exact(d) {
+				c.want = []string{"e1", "e2", "e5", "e6"}
+			}
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("%+v: %s", c.h, d)
 			}

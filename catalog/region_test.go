@@ -53,7 +53,7 @@ func TestRegionCreate(t *testing.T) {
 			ID: "it's $1", Description: "né", ParentID: ptr("RegionOne"),
 			Extra: pyjson.Object{{Key: "z", Value: "1"}, {Key: "a", Value: []any{nil, true}}},
 		}
-		create(t, r, catalog.Region{ID: "RegionOne"}, catalog.Region{ID: "regionone"}, full)
+		create(t, r, catalog.Region{ID: "RegionOne"}, catalog.Region{ID: dbtest.Apart(d, "regionone", "region one")}, full)
 		got, err := r.Get(t.Context(), full.ID)
 		if err != nil {
 			t.Fatal(err)

@@ -41,27 +41,28 @@ func TestForms(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		s, dir := credentials(t, d, -1)
 		k := ring(t, dir)
-		for _, c := range []struct{ kind, blob, plain, changed, seen string }{
+		for i, c := range []struct{ kind, blob, plain, changed, seen string }{
 			{"cert", "not é", "not é", "a", "a"},
 			{"ec2", `{"access":"é"}`, `"{\"access\":\"\u00e9\"}"`, `{"access":"a","n":1.50}`, `{"access": "a", "n": 1.5}`},
 			{"EC2", `{"access":"x"}`, `{"access":"x"}`, `{"access":"y"}`, `{"access":"y"}`},
 		} {
-			if err := s.Create(t.Context(), fresh("of "+c.kind, "u", c.kind, c.blob)); err != nil {
+			id := fmt.Sprint(i, c.kind)
+			if err := s.Create(t.Context(), fresh(id, "u", c.kind, c.blob)); err != nil {
 				t.Fatal(err)
 			}
-			if plain, hash := opened(t, d, "of "+c.kind, k); plain != c.plain || hash != k.Hash() {
+			if plain, hash := opened(t, d, id, k); plain != c.plain || hash != k.Hash() {
 				t.Errorf("%s: stored is %s under %s, want %s", c.kind, plain, hash, c.plain)
 			}
-			if got := read(t, s, "of "+c.kind); *got.Blob != c.blob {
+			if got := read(t, s, id); *got.Blob != c.blob {
 				t.Errorf("%s: read is %s", c.kind, *got.Blob)
 			}
-			if _, err := s.Update(t.Context(), read(t, s, "of "+c.kind), c.changed); err != nil {
+			if _, err := s.Update(t.Context(), read(t, s, id), c.changed); err != nil {
 				t.Fatal(err)
 			}
-			if plain, _ := opened(t, d, "of "+c.kind, k); plain != c.changed {
+			if plain, _ := opened(t, d, id, k); plain != c.changed {
 				t.Errorf("%s: stored is %s, want %s", c.kind, plain, c.changed)
 			}
-			if got := read(t, s, "of "+c.kind); *got.Blob != c.seen {
+			if got := read(t, s, id); *got.Blob != c.seen {
 				t.Errorf("%s: read is %s, want %s", c.kind, *got.Blob, c.seen)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/dbtest"
 )
 
 // TestGroups stores groups and members; twice a member is once, and the
@@ -17,7 +18,7 @@ func TestGroups(t *testing.T) {
 		if want := "409 Conflict occurred attempting to store group - Duplicate entry found with name ops at domain ID d."; message(err) != want {
 			s.Errorf("group of a taken name: got %q, want %q", message(err), want)
 		}
-		s.must(identity.CreateGroup(s.Context(), s.db, identity.Group{ID: "h", Name: "Ops", DomainID: "d"}))
+		s.must(identity.CreateGroup(s.Context(), s.db, identity.Group{ID: "h", Name: dbtest.Apart(s.db, "Ops", "ops2"), DomainID: "d"}))
 		if got := one[string](s, `select extra from "group" where id = 'g'`); got != "{}" {
 			s.Errorf("extra of a group = %q, want {}", got)
 		}

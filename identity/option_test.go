@@ -8,6 +8,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/dbtest"
 )
 
 // TestMFARules drops what Python drops: data that is no list is no rules, a
@@ -93,7 +94,7 @@ func jsonEqual(text string, v any) bool {
 func TestOptionsRead(t *testing.T) {
 	each(t, func(s *stand) {
 		s.local("u", "d", "ana")
-		s.local("v", "d", "Ana")
+		s.local("v", "d", dbtest.Apart(s.db, "Ana", "anna"))
 		s.exec(`insert into user_option (user_id, option_id, option_value) values ('u', '1003', 'true'), ('u', 'MFAR', $1), ('v', '1000', 'true')`, nil)
 		want := identity.Options{"1003": "true", "MFAR": ""}
 		for how, q := range map[string]db.Query[identity.Option]{
@@ -106,7 +107,7 @@ func TestOptionsRead(t *testing.T) {
 			}
 		}
 		for how, q := range map[string]db.Query[identity.Option]{
-			"OptionsOf": identity.OptionsOf("w"), "OptionsByName": identity.OptionsByName("ana", "x"), "OptionsByNames": identity.OptionsByNames("ana", "dom"),
+			"OptionsOf": identity.OptionsOf("w"), "OptionsByName": identity.OptionsByName("ana", "x"), "OptionsByNames": identity.OptionsByNames("ana", dbtest.Apart(s.db, "dom", "none")),
 		} {
 			if rows, err := db.All(s.Context(), s.db, q); err != nil || len(rows) != 0 {
 				s.Errorf("%s of nobody: got %v, %v", how, rows, err)

@@ -14,7 +14,7 @@ import (
 // each gives an empty database of every engine.
 func each(t *testing.T, f func(t *testing.T, d db.DB)) {
 	t.Helper()
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		t.Run(engine, func(t *testing.T) { f(t, dbtest.Connect(t, db.Config{URL: dbtest.EmptyURL(t, engine)})) })
 	}
 }
@@ -132,7 +132,7 @@ func TestFromEveryRevision(t *testing.T) {
 }
 
 func TestHeadIsNotTouched(t *testing.T) {
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		d := dbtest.Count(t, dbtest.OpenRecorded(t, engine))
 		for what, f := range map[string]func() error{
 			"sync":     func() error { return migrations.Sync(t.Context(), d) },
@@ -255,7 +255,7 @@ func TestAllOrNothing(t *testing.T) {
 
 // TestAtOnce: several programs that migrate one database end well, all of them.
 func TestAtOnce(t *testing.T) {
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		t.Run(engine, func(t *testing.T) {
 			address := dbtest.EmptyURL(t, engine)
 			var all sync.WaitGroup

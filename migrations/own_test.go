@@ -14,7 +14,7 @@ import (
 // Tables of our own come only where they are asked for, and leave Python's
 // schema, its version rows and what each run of db_sync does as they are.
 func TestOwnTables(t *testing.T) {
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		ctx := t.Context()
 		golden(t, "schema.txt", sameEverywhere(t, d))
 		if err := migrations.VerifyOwn(ctx, d, migrations.RateLimit); !errors.Is(err, migrations.ErrBehind) {
@@ -56,7 +56,7 @@ func TestOwnTables(t *testing.T) {
 
 // TestOwnAtOnce: several programs that make the tables at once end well.
 func TestOwnAtOnce(t *testing.T) {
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		t.Run(engine, func(t *testing.T) {
 			address := dbtest.OpenURL(t, engine)
 			var all sync.WaitGroup

@@ -108,7 +108,7 @@ func sameEverywhere(t *testing.T, d db.DB) string {
 
 // TestOneSchema: an empty database becomes the same on every engine.
 func TestOneSchema(t *testing.T) {
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		t.Run(engine, func(t *testing.T) {
 			d := dbtest.Connect(t, db.Config{URL: dbtest.EmptyURL(t, engine)})
 			if err := migrations.Sync(t.Context(), d); err != nil {

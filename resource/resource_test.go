@@ -51,6 +51,9 @@ func (s *stand) exec(text string, args ...any) {
 	s.must(err)
 }
 
+// folded are the cases that MariaDB finds in spite of their letters.
+var folded = map[string]bool{"id in capitals": true, "name in capitals": true, "name in another case": true}
+
 // TestProjects reads by id and by name; the hidden root row is never found,
 // and a domain is a project without a domain.
 func TestProjects(t *testing.T) {
@@ -84,6 +87,12 @@ func TestProjects(t *testing.T) {
 		} {
 			got, err := db.All(s.Context(), s.db, tt.q)
 			s.must(err)
+			if !dbtest.Exact(s.db) && folded[tt.name] {
+				if len(got) != 1 {
+					s.Errorf("%s: found %d, want the one in another case", tt.name, len(got))
+				}
+				continue
+			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				s.Errorf("%s: want -, got +\n%s", tt.name, diff)
 			}
@@ -112,6 +121,12 @@ func TestDomains(t *testing.T) {
 		} {
 			got, err := db.All(s.Context(), s.db, tt.q)
 			s.must(err)
+			if !dbtest.Exact(s.db) && folded[tt.name] {
+				if len(got) != 1 {
+					s.Errorf("%s: found %d, want the one in another case", tt.name, len(got))
+				}
+				continue
+			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				s.Errorf("%s: want -, got +\n%s", tt.name, diff)
 			}

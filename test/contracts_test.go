@@ -252,9 +252,13 @@ func subjectToken(c *cloud) {
 
 func notFoundByAnyText(c *cloud) {
 	admin := c.Admin()
+	other := "regionone"
+	if c.engine == "mariadb" {
+		other = "region-one" // letters of another case are the same there
+	}
 	for _, text := range []string{
 		"x", "0", "None", "null", "a.b", "a%20b", "%C3%A9", "%E6%9C%AC", "%27%20or%201=1--", "%24%7B1%7D", "%25", "%00", "%FF", "a%2Fb",
-		"..", "*", "name=RegionOne", "regionone", "00000000-0000-0000-0000-000000000000", strings.Repeat("f", 32), strings.Repeat("x", 4000),
+		"..", "*", "name=RegionOne", other, "00000000-0000-0000-0000-000000000000", strings.Repeat("f", 32), strings.Repeat("x", 4000),
 	} {
 		a := c.call("GET", "/v3/regions/"+text, admin, nil)
 		if a.Status != 404 || a.At(c.t, "error", "code") != float64(404) {

@@ -123,6 +123,9 @@ func TestProjectLists(t *testing.T) {
 			"?sort_key=name":                    "p1 p2 p3",
 			"?parent_id=" + "00000000000000000": `{"error"`,
 		} {
+			if path == "?name=alpha" && !dbtest.Exact(d) {
+				want = "p1"
+			}
 			if got := ids("/v3/projects" + path); got != want && !(want == `{"error"` && strings.HasPrefix(got, want)) {
 				t.Errorf("projects%s: %s, want %s", path, got, want)
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/auth/token"
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/dbtest"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/olog"
 	"github.com/keystone-go/keystone-go/internal/ops"
@@ -88,6 +89,7 @@ type stand struct {
 	tokens *tokens
 	log    *bytes.Buffer
 	clock  time.Duration // of the limits
+	folds  bool          // the database takes letters of another case for the same
 	mu     sync.Mutex
 	// outcomes count what limiters decided: "rate_limit_default allowed".
 	outcomes map[string]int
@@ -105,7 +107,7 @@ type setup struct {
 
 func newStand(t testing.TB, s setup) *stand {
 	t.Helper()
-	st := &stand{t: t, tokens: &tokens{}, log: &bytes.Buffer{}, outcomes: map[string]int{}}
+	st := &stand{t: t, tokens: &tokens{}, log: &bytes.Buffer{}, outcomes: map[string]int{}, folds: s.db != nil && !dbtest.Exact(s.db)}
 	rules, err := policy.New(policy.Config{EnforceNewDefaults: true}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func TestCommitted(t *testing.T) {
 	)
 	read := db.Query[string]{Text: `select id from region order by id`, Scan: func(r db.Row) (s string, err error) { err = r.Scan(&s); return s, err }}
 	undone := errors.New("undone")
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		var told [][]string
 		w := db.Committed(d, func(ctx context.Context, writes []string) {
 			if ctx.Err() != nil {

@@ -39,7 +39,7 @@ func TestLetters(t *testing.T) {
 		{"signs", "a-b", "a_b", nil},
 		{"plane 1", "ada", "ada\U0001f642", map[db.Dialect]answer{db.MariaDB: {bad: true}}},
 	} {
-		dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+		dbtest.Each(t, func(t *testing.T, d db.DB) {
 			want := c.want[d.Dialect()]
 			exec(t, d, `insert into role (id, name, domain_id, extra) values ($1, $2, $3, $4)`, "1", c.stored, "d", "{}")
 			found, err := db.All(t.Context(), d, value[string](`select name from role where name = $1`, c.other))

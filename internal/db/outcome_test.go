@@ -279,7 +279,7 @@ func TestDeadlock(t *testing.T) {
 }
 
 func TestManyAtOnce(t *testing.T) {
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		const workers, rounds = 12, 15
 		addRegion(t, d, "n", "")
 		var all sync.WaitGroup
@@ -317,7 +317,7 @@ func TestManyAtOnce(t *testing.T) {
 // when only a unit within it is undone. What comes after must not be stored on
 // its own.
 func TestDeadlockWithin(t *testing.T) {
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		ctx := t.Context()
 		tries := 0
 		err := d.Tx(ctx, func(c db.Conn) error {

@@ -101,7 +101,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestPoolIsUsedUp(t *testing.T) {
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, first db.DB) {
+	dbtest.Each(t, func(t *testing.T, first db.DB) {
 		first.Close()
 		d := dbtest.Connect(t, db.Config{URL: dbtest.OpenURL(t, string(first.Dialect())), MaxPoolSize: 1, MaxOverflow: 1, PoolTimeout: 200 * time.Millisecond})
 		err := d.Tx(t.Context(), func(db.Conn) error {
@@ -128,7 +128,7 @@ func TestPoolIsUsedUp(t *testing.T) {
 }
 
 func TestRowsMustBeClosedOnce(t *testing.T) {
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		rows, err := d.Query(t.Context(), `select id from project`)
 		if err != nil {
 			t.Fatal(err)

@@ -58,7 +58,7 @@ func newRegion(t *testing.T, d db.DB, id string) {
 // TestRemembered: while nothing is committed a read costs one statement; what
 // anybody commits is seen by the very next one.
 func TestRemembered(t *testing.T) {
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		newRegion(t, d, "r")
 		c := dbtest.Count(t, d)
 		r := db.Remember(c)
@@ -87,7 +87,7 @@ func TestRemembered(t *testing.T) {
 // TestRememberedOpenTransactions: a transaction that is still open, or was
 // given up, or commits after a later one, never shows too early nor too late.
 func TestRememberedOpenTransactions(t *testing.T) {
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		if d.Dialect() != db.Postgres {
 			return // one writer at a time: there is no such order
 		}
@@ -127,7 +127,7 @@ func TestRememberedOpenTransactions(t *testing.T) {
 // TestRememberedUnderWrites has writers and readers at once: a reader never
 // gets less than what was acknowledged before it began.
 func TestRememberedUnderWrites(t *testing.T) {
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		newRegion(t, d, "r")
 		r := db.Remember(d)
 		var acknowledged atomic.Int64
@@ -170,7 +170,7 @@ func TestRememberedUnderWrites(t *testing.T) {
 // TestRememberedTogether: who asks at the same time shares the look at the
 // snapshot; one that hangs, or whose asker goes away, holds nobody up.
 func TestRememberedTogether(t *testing.T) {
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		if d.Dialect() != db.Postgres {
 			return // it looks at nothing
 		}

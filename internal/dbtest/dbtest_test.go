@@ -15,7 +15,7 @@ func text(r db.Row) (s string, err error) {
 
 func TestEach(t *testing.T) {
 	seen := 0
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, d db.DB) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		seen++
 		c := dbtest.Count(t, d)
 		id, err := db.One(t.Context(), c, db.Query[string]{Text: `select id from project`, Scan: text})
@@ -33,7 +33,7 @@ func TestEach(t *testing.T) {
 
 // TestApart shows that two databases of one test do not see each other.
 func TestApart(t *testing.T) {
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		a, b := dbtest.Open(t, engine), dbtest.Open(t, engine)
 		if _, err := a.Exec(t.Context(), `insert into region (id, description) values ($1, $2)`, "here", ""); err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestAnew(t *testing.T) {
 		"version":  func(t *testing.T, d db.DB) { do(t, d, `update alembic_version set version_num = version_num || 'x'`) },
 		"no index": func(t *testing.T, d db.DB) { do(t, d, dropIndex[d.Dialect()]) },
 	}
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		want := state(t, dbtest.Open(t, engine))
 		for what, make := range mess {
 			t.Run(engine+" "+what, func(t *testing.T) { make(t, dbtest.Open(t, engine)) })

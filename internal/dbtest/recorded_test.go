@@ -21,7 +21,7 @@ func TestRecorded(t *testing.T) {
 		Hash    string
 	}
 	got := map[string][]row{}
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		d := dbtest.OpenRecorded(t, engine)
 		rows, err := db.All(t.Context(), d, db.Query[row]{
 			Text: `select l.name, u.created_at, l.failed_auth_at, u.last_active_at, u.enabled, coalesce(p.password_hash, '')

@@ -122,6 +122,9 @@ func TestList(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if c.name == "letter case counts" && !dbtest.Exact(d) {
+				c.want = []string{"r0", "r2"}
+			}
 			if d := cmp.Diff(c.want, p.Rows); d != "" && len(c.want)+len(p.Rows) > 0 || len(p.Rest) != c.rest || p.Truncated != c.more {
 				t.Errorf("%s: %v, %d left over, truncated %v; want %v, %d, %v", c.name, p.Rows, len(p.Rest), p.Truncated, c.want, c.rest, c.more)
 			}

@@ -92,6 +92,8 @@ func (c *Client) now(on db.Dialect, n int, args ...any) (text string, all []any)
 		return `cast($` + strconv.Itoa(n) + ` as bigint)`, append(args, c.clock().Microseconds())
 	case on == db.SQLite:
 		return `cast(unixepoch('subsec') * 1000000 as integer)`, args
+	case on == db.MariaDB:
+		return `cast(unix_timestamp(sysdate(6)) * 1000000 as bigint)`, args
 	}
 	return `cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)`, args
 }

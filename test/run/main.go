@@ -1,7 +1,7 @@
 // Command run runs go test and says in a few lines what happened: one line a
 // package, the whole output of what failed, and true counts at the end.
 //
-//	run [-name NAME] [-postgres] [-strict] -- GO TEST ARGUMENTS
+//	run [-name NAME] [-postgres] [-mariadb] [-strict] -- GO TEST ARGUMENTS
 //	run [-name NAME] -fuzz TIME
 //
 // The counts are also appended to the file that KEYSTONE_GO_TEST_COUNTS names.
@@ -18,6 +18,7 @@ import (
 func main() {
 	name := flag.String("name", "tests", "the `name` of this run in what is printed")
 	postgres := flag.Bool("postgres", false, "fail unless every test that ran on SQLite ran on Postgres too")
+	mariadb := flag.Bool("mariadb", false, "fail unless every test that ran on SQLite ran on MariaDB too")
 	strict := flag.Bool("strict", false, "fail on a skipped test")
 	fuzz := flag.String("fuzz", "", "fuzz every target of the module for this `time` each")
 	flag.Parse()
@@ -33,12 +34,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	faults := r.faults(*postgres, *strict)
+	faults := r.faults(*postgres, *mariadb, *strict)
 	for _, f := range faults {
 		fmt.Println(f)
 	}
 	if r.postgres > 0 {
-		fmt.Printf("%s on Postgres: %d of them\n", *name, r.postgres)
+		fmt.Printf("%s on Postgres: %d of them, on MariaDB: %d\n", *name, r.postgres, r.mariadb)
 	}
 	fmt.Printf("%s: %d passed, %d failed, %d skipped\n", *name, r.passed, r.failed, r.skipped)
 	if err := keepCounts(*name, r); err != nil {

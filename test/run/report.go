@@ -31,11 +31,12 @@ var figureLine = regexp.MustCompile(`^(?:\s+\S+\.go:\d+: )?figure: (.+)\n$`)
 
 // report counts tests and shows failures as they come.
 type report struct {
-	out                               io.Writer
-	passed, failed, skipped, postgres int
-	skips                             []string
-	oneEngine                         []string
-	fuzzed                            string // the last that a fuzz target said of its progress
+	out                                        io.Writer
+	passed, failed, skipped, postgres, mariadb int
+
+	skips     []string
+	oneEngine map[string][]string // tests without Postgres, and without MariaDB
+	fuzzed    string              // the last that a fuzz target said of its progress
 
 	packages map[string]*packageRun
 	builds   map[string][]string
@@ -50,7 +51,7 @@ type packageRun struct {
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, packages: map[string]*packageRun{}, builds: map[string][]string{}}
+	return &report{out: out, oneEngine: map[string][]string{}, packages: map[string]*packageRun{}, builds: map[string][]string{}}
 }
 
 // read takes the whole output of one go test -json.
@@ -122,6 +123,9 @@ func (r *report) finish(e event, p *packageRun) {
 		if result != "skip" && onEngine(test, "postgres") {
 			r.postgres++
 		}
+		if result != "skip" && onEngine(test, "mariadb") {
+			r.mariadb++
+		}
 		switch result {
 		case "pass":
 			r.passed++
@@ -133,7 +137,9 @@ func (r *report) finish(e event, p *packageRun) {
 			r.skips = append(r.skips, e.Package+" "+test+": "+reason(p.output[test]))
 		}
 	}
-	r.oneEngine = append(r.oneEngine, missingEngine(e.Package, p.results)...)
+	for _, engine := range []string{"postgres", "mariadb"} {
+		r.oneEngine[engine] = append(r.oneEngine[engine], missingEngine(e.Package, engine, p.results)...)
+	}
 	if e.Action == "fail" && r.failed == before {
 		r.failed++
 		r.show(e.Package, append(r.builds[e.FailedBuild], p.output[""]...))
@@ -173,7 +179,7 @@ func (r *report) show(what string, output []string) {
 }
 
 // faults names what makes the whole run a failure.
-func (r *report) faults(postgres, strict bool) []string {
+func (r *report) faults(postgres, mariadb, strict bool) []string {
 	var faults []string
 	for _, s := range r.skips {
 		fmt.Fprintf(r.out, "skipped: %s\n", s)
@@ -187,23 +193,32 @@ func (r *report) faults(postgres, strict bool) []string {
 	if strict && r.skipped > 0 {
 		faults = append(faults, fmt.Sprintf("FAIL: %d tests were skipped", r.skipped))
 	}
-	if postgres && r.postgres == 0 {
-		faults = append(faults, "FAIL: no test ran on Postgres")
-	}
 	if postgres {
-		for _, test := range r.oneEngine {
-			faults = append(faults, "FAIL: ran on SQLite but not on Postgres: "+test)
-		}
+		faults = append(faults, r.engineFaults("postgres", "Postgres", r.postgres)...)
+	}
+	if mariadb {
+		faults = append(faults, r.engineFaults("mariadb", "MariaDB", r.mariadb)...)
+	}
+	return faults
+}
+
+func (r *report) engineFaults(engine, name string, ran int) []string {
+	var faults []string
+	if ran == 0 {
+		faults = append(faults, "FAIL: no test ran on "+name)
+	}
+	for _, test := range r.oneEngine[engine] {
+		faults = append(faults, "FAIL: ran on SQLite but not on "+name+": "+test)
 	}
 	return faults
 }
 
 // missingEngine lists the tests that have a subtest "sqlite" and none for
-// Postgres, "postgres" or, for a way of talking to it, "postgres exec".
-func missingEngine(pkg string, results map[string]string) []string {
+// another engine, "postgres" or, for a way of talking to it, "postgres exec".
+func missingEngine(pkg, engine string, results map[string]string) []string {
 	both := map[string]bool{}
 	for test, result := range results {
-		if i := strings.LastIndexByte(test, '/'); i >= 0 && result != "skip" && isEngine(test[i+1:], "postgres") {
+		if i := strings.LastIndexByte(test, '/'); i >= 0 && result != "skip" && isEngine(test[i+1:], engine) {
 			both[test[:i]] = true
 		}
 	}

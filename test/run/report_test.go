@@ -31,6 +31,8 @@ func TestReport(t *testing.T) {
 		want   counts
 		faults []string
 		shown  string
+
+		mariadb bool
 	}{
 		{
 			name: "subtests count, their parent does not",
@@ -77,6 +79,20 @@ func TestReport(t *testing.T) {
 			faults: []string{"FAIL: ran on SQLite but not on Postgres: p TestB"},
 		},
 		{
+			name:    "nor are SQLite and Postgres, where MariaDB is asked for",
+			in:      lines("pass p TestA/mariadb", "pass p TestB/sqlite", "pass p TestB/postgres", "pass p TestC/sqlite", "pass p TestC/mariadb", "pass p"),
+			want:    counts{5, 0, 0, 1},
+			faults:  []string{"FAIL: ran on SQLite but not on Postgres: p TestC", "FAIL: ran on SQLite but not on MariaDB: p TestB"},
+			mariadb: true,
+		},
+		{
+			name:    "nothing ran on MariaDB",
+			in:      lines("pass p TestA/postgres", "pass p"),
+			want:    counts{1, 0, 0, 1},
+			faults:  []string{"FAIL: no test ran on MariaDB"},
+			mariadb: true,
+		},
+		{
 			name:   "a skip is told, and is a failure where the run is strict",
 			in:     lines("output p TestA/postgres needs a server", "skip p TestA/postgres", "pass p TestA", "pass p TestB", "pass p"),
 			want:   counts{1, 0, 1, 0},
@@ -97,7 +113,7 @@ func TestReport(t *testing.T) {
 			if err := r.read(strings.NewReader(test.in)); err != nil {
 				t.Fatal(err)
 			}
-			faults := r.faults(true, true)
+			faults := r.faults(true, test.mariadb, true)
 			if diff := cmp.Diff(test.want, counts{r.passed, r.failed, r.skipped, r.postgres}); diff != "" {
 				t.Errorf("counts (-want +got):\n%s", diff)
 			}
