@@ -38,7 +38,8 @@ func TestDatabaseThatIsNotThere(t *testing.T) {
 	for connection, says := range map[string]string{
 		"postgresql://keystone:hunter2@" + address + "/keystone": "",
 		"sqlite:////nonexistent/keystone.db":                     "",
-		"mysql+pymysql://keystone:hunter2@" + address + "/k":     "postgresql",
+		"mysql+pymysql://keystone:hunter2@" + address + "/k":     "",
+		"oracle://keystone:hunter2@" + address + "/k":            "postgresql",
 		"": "[database] connection is not set",
 	} {
 		p := newPlace(t, "[database]", "max_retries = 0", "connection = "+connection)

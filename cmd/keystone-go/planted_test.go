@@ -123,7 +123,7 @@ var around = []planted{
 	{"[fernet_tokens]\nkey_repository = DIR/none", "2: [fernet_tokens] key_repository: read Fernet keys: ", true},
 	{"[fernet_receipts]\nkey_repository = DIR/none", "2: [fernet_receipts] key_repository: read Fernet keys: ", false},
 	{"[database]\nconnection = sqlite:///DIR/none.db", "the database DIR/none.db does not exist: run db_sync", false},
-	{"[database]\nconnection = mysql+pymysql://k:SECRET@h/k", "postgresql", true},
+	{"[database]\nconnection = oracle://k:SECRET@h/k", "postgresql", true},
 	{"[token]\nprovider = uuid", `2: [token] provider: "uuid" is not known; give fernet or jws`, false},
 	{"[token]\nprovider = jws\n[jwt_tokens]\njws_private_key_repository = DIR/none", "4: [jwt_tokens] jws_private_key_repository: ", true},
 	{"[keystone_go]\nlisten = 127.0.0.1:99999", "[keystone_go] listen: ", false},
