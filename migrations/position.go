@@ -26,9 +26,18 @@ func (p *position) unknown() []string {
 	return u
 }
 
-// locate reads where a database stands. Tables without a version are refused:
-// they are of a release before Yoga, or no Keystone's.
+// locate reads where a database stands, which must not be a copy in the making.
 func locate(ctx context.Context, c db.Conn) (*position, error) {
+	p, err := look(ctx, c)
+	if err == nil && p.rows[unfinished] {
+		return nil, ErrUnfinished
+	}
+	return p, err
+}
+
+// look reads where a database stands. Tables without a version are refused:
+// they are of a release before Yoga, or no Keystone's.
+func look(ctx context.Context, c db.Conn) (*position, error) {
 	tables, err := db.All(ctx, c, tablesAmong(c.Dialect()))
 	if err != nil {
 		return nil, fmt.Errorf("read the schema version: %w", err)

@@ -152,7 +152,7 @@ keys and keystone.conf, and holds keystone-manage's commands.`,
 
 func (p *program) commands() []*cobra.Command {
 	list := []*cobra.Command{
-		p.serveCommand(), p.devCommand(), p.bootstrapCommand(), p.dbSyncCommand(), p.dbVersionCommand(),
+		p.serveCommand(), p.devCommand(), p.bootstrapCommand(), p.dbSyncCommand(), p.dbCopyCommand(), p.dbVersionCommand(),
 		p.routesCommand(), p.configCommand(), p.policyCommand(), p.rateLimitCommand(), p.versionCommand(),
 	}
 	return slices.Concat(list, p.keyCommands(), p.credentialCommands(), []*cobra.Command{p.jwsCommand()},

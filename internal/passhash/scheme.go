@@ -39,6 +39,12 @@ func read(text string) (stored, bool) {
 	return s, ok
 }
 
+// Readable reports whether Verify can read a stored string.
+func Readable(text string) bool {
+	_, ok := read(text)
+	return ok
+}
+
 var schemes = map[string]string{
 	"2": "bcrypt", "2a": "bcrypt", "2b": "bcrypt", "2x": "bcrypt", "2y": "bcrypt", "bcrypt-sha256": "bcrypt_sha256", "scrypt": "scrypt", "7": "scrypt",
 	"pbkdf2-sha512": "pbkdf2_sha512", "6": "sha512_crypt", "argon2id": "argon2id", "argon2i": "argon2i",

@@ -1,0 +1,28 @@
+package db
+
+import "context"
+
+// Snapshot runs f once, with all that it reads as of one moment; f must not
+// write. On SQLite others cannot write meanwhile.
+func Snapshot(ctx context.Context, d DB, f func(Conn) error) error {
+	var failed error
+	err := d.Tx(ctx, func(c Conn) error {
+		for _, text := range snapshots[c.Dialect()] {
+			if _, err := c.Exec(ctx, text); err != nil {
+				return err
+			}
+		}
+		failed = f(c)
+		return nil // whatever it was, the reading is not to be tried again
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// snapshots make a transaction that has begun one of a single moment. The
+// transactions of SQLite are so.
+var snapshots = map[Dialect][]string{
+	Postgres: {`set transaction isolation level repeatable read read only`},
+}

@@ -1,0 +1,171 @@
+package dbcopy
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/dbtest"
+)
+
+// alter writes what a foreign key would forbid.
+func alter(t *testing.T, d db.DB, text string, args ...any) {
+	t.Helper()
+	err := db.Alter(t.Context(), d, func(c db.Conn) error {
+		_, err := c.Exec(t.Context(), text, args...)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%.80s: %v", text, err)
+	}
+}
+
+// TestRefusals: each thing that a target cannot hold is named before anything
+// is written, and is the only thing that is named.
+func TestRefusals(t *testing.T) {
+	long := strings.Repeat("é", 65)
+	for name, c := range map[string]struct {
+		into  db.Dialect
+		write string
+		args  []any
+		want  string // "" for none
+	}{
+		"over-long id":       {db.Postgres, `insert into "user" (id, domain_id) values ($1, 'default')`, []any{long}, `user.id has values of more than 64 letters (1): id "` + long + `"`},
+		"just long enough":   {db.Postgres, `insert into "user" (id, domain_id) values ($1, 'default')`, []any{long[2:]}, ""},
+		"NUL":                {db.Postgres, `insert into policy (id, type, blob) values ('p', 'x', 'a' || char(0))`, nil, `policy.blob has text with a NUL, or that is no UTF-8 (1): id "p"`},
+		"no UTF-8":           {db.Postgres, `insert into policy (id, type, blob) values ('p', 'x', cast(x'ff' as text))`, nil, `policy.blob has text with a NUL, or that is no UTF-8 (1): id "p"`},
+		"big number":         {db.Postgres, `insert into revocation_event (id, issued_before, revoked_at) values (3000000000, '2020-01-01 00:00:00.000000', '2020-01-01 00:00:00.000000')`, nil, `revocation_event.id has numbers beyond 32 bits (1): id "3000000000"`},
+		"kind of assignment": {db.Postgres, `insert into assignment (type, actor_id, target_id, role_id, inherited) select 'X', 'a', 't', min(id), 0 from role`, nil, `assignment.type has values other than UserProject, GroupProject, UserDomain, GroupDomain (1): type "X", actor_id "a"`},
+		"broken reference":   {db.Postgres, `insert into project_tag (project_id, name) values ('gone', 'a'), ('gone', 'b')`, nil, `project_tag.project_id names rows of project that are not there (2)`},
+		"broken pair":        {db.Postgres, `insert into nonlocal_user (domain_id, name, user_id) values ('gone', 'a', 'gone')`, nil, `nonlocal_user.user_id, domain_id names rows of user that are not there (1)`},
+		"role of nobody":     {db.SQLite, `insert into assignment (type, actor_id, target_id, role_id, inherited) values ('UserProject', 'a', 't', 'gone', 0)`, nil, `assignment.role_id names rows of role that are not there (1)`},
+		"the same elsewhere": {db.Postgres, `insert into assignment (type, actor_id, target_id, role_id, inherited) values ('UserProject', 'a', 't', 'gone', 0)`, nil, ""},
+
+		"case":           {mariaDB, `insert into role (id, name) values ('r1', 'Straße'), ('r2', 'STRASE ')`, nil, `role has rows whose name, domain_id differ in case, accents or trailing blanks alone (2): name "Straße", domain_id "<<null>>"; name "STRASE ", domain_id "<<null>>"`},
+		"accent":         {mariaDB, `insert into role (id, name) values ('r1', 'Zoë'), ('r2', 'zoe')`, nil, `(2): name "Zoë"`},
+		"case of ids":    {mariaDB, `insert into role (id, name) values ('r1', 'x'), ('R1', 'y')`, nil, `role has rows whose id differ in case, accents or trailing blanks alone (2): id "R1"; id "r1"`},
+		"other names":    {mariaDB, `insert into role (id, name) values ('r1', 'x'), ('r2', ' x'), ('r3', 'x y'), ('r4', 'xy')`, nil, ""},
+		"null is unique": {mariaDB, `insert into access_rule (user_id, service, path, method, external_id) values ('u', null, 'p', 'm', '1'), ('u', null, 'P', 'm', '2')`, nil, ""},
+		"emoji":          {mariaDB, `insert into role (id, name) values ('r1', '😀')`, nil, `role.name has letters of four bytes, such as emoji, which MariaDB's columns do not hold (1): id "r1"`},
+		"long text":      {mariaDB, `insert into policy (id, type, blob) values ('p', 'x', $1)`, []any{strings.Repeat("é", 32768)}, `policy.blob has texts of more than 65535 bytes, which MariaDB's columns do not hold (1): id "p"`},
+		"text that fits": {mariaDB, `insert into policy (id, type, blob) values ('p', 'x', $1)`, []any{strings.Repeat("é", 32767)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from := dbtest.OpenRecorded(t, "sqlite")
+			alter(t, from, c.write, c.args...)
+			x := newTrial(from, from)
+			x.To, x.Into = nil, c.into
+			err := x.Run(t.Context(), true)
+			refused := 0
+			for _, f := range x.report.Findings {
+				if f.Refused {
+					refused++
+				}
+			}
+			switch {
+			case c.want == "":
+				if err != nil || refused != 0 {
+					t.Errorf("%v: %s", err, x.found())
+				}
+			case !errors.Is(err, ErrRefused) || refused != 1 || !strings.Contains(x.found(), c.want):
+				t.Errorf("%v: %swant %s", err, x.found(), c.want)
+			}
+			if c.want == "" || c.into == mariaDB {
+				return
+			}
+			to := empty(t, string(c.into))
+			if err := newTrial(from, to).Run(t.Context(), false); !errors.Is(err, ErrRefused) {
+				t.Errorf("a real run: %v", err)
+			}
+			if dbtest.Schema(t, to) != "" {
+				t.Error("the target was written to")
+			}
+		})
+	}
+}
+
+// TestUnreadable: what is no value of its column ends the run, and names the
+// table but not the value.
+func TestUnreadable(t *testing.T) {
+	from := dbtest.OpenRecorded(t, "sqlite")
+	alter(t, from, `update password set created_at = 'the s3cret' where id = (select min(id) from password)`)
+	err := newTrial(from, empty(t, "postgres")).Run(t.Context(), false)
+	if err == nil || !strings.Contains(err.Error(), "row 1 of password") || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestWarnings: what means something else there, or stays behind, is told, and
+// does not keep the copy from being made.
+func TestWarnings(t *testing.T) {
+	from := dbtest.OpenRecorded(t, "sqlite")
+	exec(t, from, `create table keystone_go_rate_limit (id integer)`)
+	exec(t, from, `create table somebodys (id integer)`)
+	exec(t, from, `update password set password_hash = 'plain s3cret' where id = (select min(id) from password)`)
+	exec(t, from, `update password set password_hash = null where id = (select max(id) from password)`)
+	exec(t, from, `update "group" set name = 'Ärzte' where id = (select min(id) from "group")`)
+	exec(t, from, `update password set created_at = $1`, time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC))
+	exec(t, from, `update password set created_at = $1 where id = (select min(id) from password)`, time.Date(2024, 1, 2, 3, 4, 5, 6000, time.UTC))
+	inspected := func(source, target db.Dialect) string {
+		t.Helper()
+		x := newTrial(from, from)
+		i := &inspector{from: source, to: target}
+		err := db.Snapshot(t.Context(), from, func(c db.Conn) (err error) {
+			x.report, err = i.inspect(t.Context(), c)
+			return err
+		})
+		if err != nil || x.report.Refused() {
+			t.Fatalf("%v: %s", err, x.found())
+		}
+		if strings.Contains(x.found(), "s3cret") {
+			t.Errorf("a hash is told: %s", x.found())
+		}
+		return x.found()
+	}
+	for _, c := range []struct {
+		source, target db.Dialect
+		want, not      []string
+	}{
+		{
+			db.SQLite, db.Postgres,
+			[]string{"own are not copied (1): keystone_go_rate_limit", "are not Keystone's are not copied (1): somebodys", "password.password_hash has hashes of schemes that are no longer read (1): local_user_id "},
+			[]string{"capitals", "fractions"},
+		},
+		{mariaDB, db.Postgres, []string{`Names of groups with capitals have to be written exactly so from now on (1): "Ärzte"`}, []string{"fractions"}},
+		{db.SQLite, mariaDB, []string{"password.created_at loses fractions of seconds (1)"}, []string{"capitals"}},
+		{mariaDB, mariaDB, nil, []string{"capitals"}},
+	} {
+		got := inspected(c.source, c.target)
+		for _, w := range c.want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%s to %s: %swant %s", c.source, c.target, got, w)
+			}
+		}
+		for _, w := range c.not {
+			if strings.Contains(got, w) {
+				t.Errorf("%s to %s: %snot %s", c.source, c.target, got, w)
+			}
+		}
+	}
+	to := empty(t, "postgres")
+	newTrial(from, to).must(t)
+	if s := dbtest.Schema(t, to); strings.Contains(s, "somebodys") || strings.Contains(s, "keystone_go") {
+		t.Error("a table that is not Keystone's was copied")
+	}
+}
+
+// TestManyRows: a report names the first of many.
+func TestManyRows(t *testing.T) {
+	from := dbtest.OpenRecorded(t, "sqlite")
+	exec(t, from, `with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) insert into project_tag (project_id, name) select 'default', 'tag ' || i || $1 from n`, strings.Repeat("x", 260))
+	x := newTrial(from, from)
+	x.To, x.Into = nil, db.Postgres
+	if err := x.Run(t.Context(), true); !errors.Is(err, ErrRefused) {
+		t.Fatal(err)
+	}
+	if f := x.report.Findings[0]; f.Rows != 2500 || len(f.Items) != maxItems {
+		t.Errorf("%d rows, %d named", f.Rows, len(f.Items))
+	}
+}
