@@ -132,7 +132,11 @@ func (p *program) copyDatabase(ctx context.Context, fromURL, toURL string, rows 
 func (p *program) tellCopy(from, to copyEnd, r *dbcopy.Report) {
 	fmt.Fprintf(p.out, "From %s\nto   %s\n\n%-34s %9s  CHECKSUM\n", from.place, to.place, "TABLE", "ROWS")
 	for _, t := range r.Tables {
-		fmt.Fprintf(p.out, "%-34s %9d  %s\n", t.Table, t.Sum.Rows, t.Sum)
+		sum := "-"
+		if t.Sum.Rows > 0 {
+			sum = t.Sum.String()
+		}
+		fmt.Fprintf(p.out, "%-34s %9d  %s\n", t.Table, t.Sum.Rows, sum)
 	}
 	for _, f := range r.Findings {
 		level := "WARNING"

@@ -40,8 +40,14 @@ var (
 // maxBytes bounds what goes into one statement.
 const maxBytes = 1 << 20
 
-// maxValues is less than the least that an engine takes in one statement.
-const maxValues = 8000
+// maxValues is less than what an engine takes in one statement. SQLite looks
+// placeholders up one after another, so there many cost more than they save.
+func maxValues(d db.Dialect) int {
+	if d == db.SQLite {
+		return 400
+	}
+	return 8000
+}
 
 // Run looks at the source and, unless it is dry, copies it. What an earlier run
 // began it goes on with.
@@ -165,7 +171,7 @@ func (c *Copy) write(ctx context.Context, r *record, t table, b batch) error {
 			return err
 		}
 		for rest := b.rows; len(rest) > 0; {
-			n := min(len(rest), maxValues/len(t.columns))
+			n := min(len(rest), maxValues(to.Dialect())/len(t.columns))
 			var args []any
 			for _, v := range rest[:n] {
 				for i, x := range v {
