@@ -31,9 +31,12 @@ func BeginCopy(ctx context.Context, d db.DB) error {
 			return unknown(u)
 		}
 		if !begun {
-			if err := p.mark(ctx, c); err != nil {
-				return err
-			}
+			err = p.mark(ctx, c)
+		} else if len(p.rows) == 0 {
+			err = p.dropHalf(ctx, c)
+		}
+		if err != nil {
+			return err
 		}
 		for _, b := range []branch{expand, contract} {
 			if err := p.walk(ctx, c, b); err != nil {
@@ -55,6 +58,22 @@ func (p *position) mark(ctx context.Context, c db.Conn) error {
 	}
 	_, err := c.Exec(ctx, `insert into alembic_version (version_num) values ($1)`, unfinished)
 	return err
+}
+
+// dropHalf drops the tables that the first step made before it was cut short, on
+// the engine that commits each by itself. They are empty.
+func (p *position) dropHalf(ctx context.Context, c db.Conn) error {
+	var tables []string
+	for _, text := range all[0].statements(c.Dialect()) {
+		if m := tableMade.FindStringSubmatch(text); m != nil {
+			tables = append(tables, m[1])
+		}
+	}
+	there, err := AllTables(ctx, c)
+	if err != nil {
+		return err
+	}
+	return p.takeBack(ctx, c, slices.DeleteFunc(tables, func(name string) bool { return !slices.Contains(there, name) }))
 }
 
 // EndCopy makes the database an ordinary one.
@@ -94,8 +113,11 @@ func Stands(ctx context.Context, c db.Conn) (Standing, error) {
 // AllTables lists the tables of a database.
 func AllTables(ctx context.Context, c db.Conn) ([]string, error) {
 	text := `select tablename from pg_tables where schemaname = current_schema()`
-	if c.Dialect() == db.SQLite {
+	switch c.Dialect() {
+	case db.SQLite:
 		text = `select name from sqlite_master where type = 'table' and name not like 'sqlite!_%' escape '!'`
+	case db.MariaDB:
+		text = `select table_name from information_schema.tables where table_schema = database() and table_type = 'BASE TABLE'`
 	}
 	names, err := db.All(ctx, c, db.Query[string]{Text: text, Scan: db.ScanText})
 	slices.Sort(names)

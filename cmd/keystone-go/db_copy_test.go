@@ -95,36 +95,39 @@ func copying(from, to string) *exec.Cmd {
 	return c
 }
 
-// killed lets a copy write so many lines of progress, and kills it. It tells
-// whether the copy ended before.
-func killed(t *testing.T, from, to string, lines int) (ended bool) {
+// killed lets a copy write so many lines of progress, waits, and kills it. It
+// tells whether the copy ended before, and when the lines had come.
+func killed(t *testing.T, from, to string, lines int, wait time.Duration) (ended bool, came time.Duration) {
 	t.Helper()
 	c := copying(from, to)
 	progress, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now()
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	for s := bufio.NewScanner(progress); lines > 0 && s.Scan(); lines-- {
 	}
+	came = time.Since(began)
+	time.Sleep(wait)
 	_ = c.Process.Kill()
 	_ = c.Wait()
-	return c.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL
+	return c.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL, came
 }
 
 // TestDBCopyKilled: kill -9 at ten points, from the schema on to the reading
 // back. No server starts on what is there, db_sync leaves it alone, and the same
 // command ends it.
 func TestDBCopyKilled(t *testing.T) {
-	for _, way := range [][2]string{{"postgres", "sqlite"}, {"sqlite", "postgres"}} {
+	for _, way := range [][2]string{{"postgres", "sqlite"}, {"sqlite", "postgres"}, {"sqlite", "mariadb"}, {"mariadb", "postgres"}} {
 		t.Run(way[0]+" to "+way[1], func(t *testing.T) {
 			from, to := dbtest.RecordedURL(t, way[0]), dbtest.EmptyURL(t, way[1])
 			p := newPlace(t, "[database]", "connection = "+to)
 			p.must(t, "fernet_setup")
 			for point := range 10 {
-				if killed(t, from, to, 4) {
+				if ended, _ := killed(t, from, to, 4, 0); ended {
 					t.Fatalf("point %d: the copy ended before it was killed", point)
 				}
 				for _, args := range [][]string{{"serve"}, {"db_sync"}, {"db_sync", "--check"}} {
@@ -149,41 +152,47 @@ func TestDBCopyKilled(t *testing.T) {
 // TestDBCopyKilledAnywhere kills by time: in the schema's making, between a
 // commit and its line, while it reads back. A copy that is not whole says so.
 func TestDBCopyKilledAnywhere(t *testing.T) {
-	from := dbtest.RecordedURL(t, "sqlite")
-	whole := time.Now()
-	if out, err := copying(from, dbtest.EmptyURL(t, "postgres")).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	for _, engine := range []string{"postgres", "mariadb"} {
+		t.Run(engine, func(t *testing.T) {
+			from := dbtest.RecordedURL(t, "sqlite")
+			_, first := killed(t, from, dbtest.EmptyURL(t, engine), 1, 0)
+			_, last := killed(t, from, dbtest.EmptyURL(t, engine), 1000, 0)
+			var was []string
+			for _, at := range []time.Duration{first * 3 / 4, first, last} {
+				to := dbtest.EmptyURL(t, engine)
+				killed(t, from, to, 0, at)
+				was = append(was, goesOn(t, from, to))
+			}
+			t.Logf("killed, it was %q", was)
+		})
 	}
-	step := time.Since(whole) / 6
-	unfinished := 0
-	for point := range 5 {
-		to := dbtest.EmptyURL(t, "postgres")
-		p := newPlace(t, "[database]", "connection = "+to)
-		c := copying(from, to)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(step * time.Duration(point+1))
-		_ = c.Process.Kill()
-		_ = c.Wait()
-		switch r := p.run(t, "db_sync", "--check"); {
-		case r.code == 0: // it was whole
-		case r.code == 2: // it had not begun
-		case strings.Contains(r.err, "unfinished copy"):
-			unfinished++
-		default:
-			t.Errorf("point %d: exit code %d, %s", point, r.code, r.err)
-		}
-		out, err := copying(from, to).CombinedOutput()
-		if err != nil && !strings.Contains(string(out), "the target is a Keystone database with content") {
-			t.Errorf("point %d: %v\n%s", point, err, out)
-		}
-		p.must(t, "db_sync", "--check")
-		d := dbtest.Connect(t, db.Config{URL: to})
-		n, err := db.One(t.Context(), d, db.Query[int]{Text: `select count(*) from local_user`, Scan: func(r db.Row) (n int, err error) { err = r.Scan(&n); return n, err }})
-		if err != nil || n != 22 {
-			t.Errorf("point %d: %d users, %v", point, n, err)
-		}
+}
+
+// goesOn wants a copy that was killed to be as it says, and to be ended by the
+// same command. It tells what it was.
+func goesOn(t *testing.T, from, to string) (was string) {
+	t.Helper()
+	p := newPlace(t, "[database]", "connection = "+to)
+	switch r := p.run(t, "db_sync", "--check"); {
+	case r.code == 0:
+		was = "whole"
+	case r.code == 2:
+		was = "not begun"
+	case strings.Contains(r.err, "unfinished copy"):
+		was = "unfinished"
+	default:
+		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
-	t.Logf("%d of 5 were unfinished", unfinished)
+	out, err := copying(from, to).CombinedOutput()
+	if (err != nil) != (was == "whole") || err != nil && !strings.Contains(string(out), "the target is a Keystone database with content") {
+		t.Errorf("%s: %v\n%s", was, err, out)
+	}
+	p.must(t, "db_sync", "--check")
+	n, err := db.One(t.Context(), dbtest.Connect(t, db.Config{URL: to}), db.Query[int]{
+		Text: `select count(*) from local_user`, Scan: func(r db.Row) (n int, err error) { err = r.Scan(&n); return n, err },
+	})
+	if err != nil || n != 22 {
+		t.Errorf("%s: %d users, %v", was, n, err)
+	}
+	return was
 }

@@ -33,9 +33,9 @@ func Place(connection string) (Dialect, string, error) {
 	if port != "" {
 		port = ":" + port
 	}
-	scheme := "mysql"
-	if a.dialect == Postgres {
-		scheme = "postgresql"
+	scheme := "postgresql"
+	if a.dialect == MariaDB {
+		scheme = "mysql"
 	}
 	return a.dialect, scheme + "://" + host + port + "/" + name, nil
 }

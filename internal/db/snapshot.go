@@ -12,8 +12,11 @@ func Snapshot(ctx context.Context, d DB, f func(Conn) error) error {
 				return err
 			}
 		}
-		failed = f(c)
-		return nil // whatever it was, the reading is not to be tried again
+		failed = f(c) // whatever it is, the reading is not to be tried again
+		if c.Dialect() == MariaDB && failed == nil {
+			_, failed = c.Exec(ctx, `set session transaction isolation level read committed`) // of those to come
+		}
+		return nil
 	})
 	if failed != nil {
 		return failed
@@ -22,7 +25,11 @@ func Snapshot(ctx context.Context, d DB, f func(Conn) error) error {
 }
 
 // snapshots make a transaction that has begun one of a single moment. The
-// transactions of SQLite are so.
+// transactions of SQLite are so; MariaDB has to begin another.
 var snapshots = map[Dialect][]string{
 	Postgres: {`set transaction isolation level repeatable read read only`},
+	MariaDB: {
+		`set session transaction isolation level repeatable read`,
+		`start transaction with consistent snapshot, read only`,
+	},
 }

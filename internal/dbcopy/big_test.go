@@ -77,7 +77,7 @@ func TestGenerated(t *testing.T) {
 	c := newTrial(dbtest.Open(t, "sqlite"), at)
 	c.must(t)
 	generate(t, at, users)
-	want := sums(t, at)
+	want := sums(t, at, "")
 	for _, engine := range []string{"sqlite", "postgres"} {
 		to := empty(t, engine)
 		x := newTrial(at, to)
@@ -85,7 +85,7 @@ func TestGenerated(t *testing.T) {
 		began := time.Now()
 		x.must(t)
 		took := time.Since(began)
-		if diff := cmp.Diff(want, sums(t, to)); diff != "" {
+		if diff := cmp.Diff(want, sums(t, to, "")); diff != "" {
 			t.Fatalf("to %s: -want +got\n%s", engine, diff)
 		}
 		if users > 1000 {

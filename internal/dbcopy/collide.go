@@ -21,7 +21,7 @@ type collisions struct {
 
 // newCollisions gives nil where nothing is to be looked for.
 func (i *inspector) newCollisions(t table) *collisions {
-	if i.to != mariaDB {
+	if i.to != db.MariaDB {
 		return nil
 	}
 	c := &collisions{}

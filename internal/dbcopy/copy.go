@@ -91,7 +91,7 @@ func (c *Copy) carry(ctx context.Context, from db.Conn, r *record, report *Repor
 	switch {
 	case stale:
 		c.Say("The source has changed where it was copied already: the copy begins anew.")
-		if err := errors.Join(c.spoil(ctx, r), c.clear(ctx, r)); err != nil {
+		if err := c.clear(ctx, r); err != nil {
 			return err
 		}
 	case len(r.done) > 0:
@@ -140,7 +140,7 @@ func (c *Copy) table(ctx context.Context, from db.Conn, r *record, t table, whol
 		b = batch{rows: b.rows[:0], sum: b.sum}
 		return nil
 	}
-	err := t.each(ctx, from, c.Into == mariaDB, func(v row) error {
+	err := t.each(ctx, from, c.Into == db.MariaDB, func(v row) error {
 		if seen++; seen <= done.Rows {
 			return nil
 		}

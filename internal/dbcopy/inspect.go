@@ -27,11 +27,7 @@ type inspector struct {
 }
 
 // coarse tells whether times lose their fractions.
-func (i *inspector) coarse() bool { return i.to == mariaDB }
-
-// mariaDB is the engine whose texts are alike in any case, and whose columns
-// are narrower than those of the others.
-const mariaDB = db.Dialect("mariadb")
+func (i *inspector) coarse() bool { return i.to == db.MariaDB }
 
 func (i *inspector) inspect(ctx context.Context, c db.Conn) (*Report, error) {
 	r := &Report{}
@@ -132,7 +128,7 @@ func (i *inspector) values(t table, r row) {
 			if of, ok := choices[t.name+"."+c.name]; ok && i.to != db.SQLite && !slices.Contains(of, v) {
 				refuse("has values other than %s", strings.Join(of, ", "))
 			}
-			if i.to != mariaDB {
+			if i.to != db.MariaDB {
 				continue
 			}
 			if c.length == 0 && len(v) > math.MaxUint16 {
@@ -183,7 +179,7 @@ var named = map[string]string{"local_user": "users", "nonlocal_user": "users", "
 // are other letters.
 func (i *inspector) names(t table, r row) {
 	what, ok := named[t.name]
-	if !ok || i.from != mariaDB || i.to == mariaDB {
+	if !ok || i.from != db.MariaDB || i.to == db.MariaDB {
 		return
 	}
 	name := written(r[t.at([]string{"name"})[0]])
@@ -216,6 +212,9 @@ func (i *inspector) broken(ctx context.Context, c db.Conn, t table) error {
 		for n, name := range l.columns {
 			set = append(set, "x."+quoted(name)+" is not null")
 			same = append(same, "y."+quoted(l.keys[n])+" = x."+quoted(name))
+			if c.Dialect() == db.MariaDB && i.to != db.MariaDB {
+				same = append(same, "binary y."+quoted(l.keys[n])+" = binary x."+quoted(name)) // in another case it is another elsewhere
+			}
 		}
 		n, err := db.One(ctx, c, db.Query[int64]{
 			Text: fmt.Sprintf(`select count(*) from %s x where %s and not exists (select 1 from %s y where %s)`,

@@ -43,14 +43,14 @@ func TestRefusals(t *testing.T) {
 		"role of nobody":     {db.SQLite, `insert into assignment (type, actor_id, target_id, role_id, inherited) values ('UserProject', 'a', 't', 'gone', 0)`, nil, `assignment.role_id names rows of role that are not there (1)`},
 		"the same elsewhere": {db.Postgres, `insert into assignment (type, actor_id, target_id, role_id, inherited) values ('UserProject', 'a', 't', 'gone', 0)`, nil, ""},
 
-		"case":           {mariaDB, `insert into role (id, name) values ('r1', 'Straße'), ('r2', 'STRASE ')`, nil, `role has rows whose name, domain_id differ in case, accents or trailing blanks alone (2): name "Straße", domain_id "<<null>>"; name "STRASE ", domain_id "<<null>>"`},
-		"accent":         {mariaDB, `insert into role (id, name) values ('r1', 'Zoë'), ('r2', 'zoe')`, nil, `(2): name "Zoë"`},
-		"case of ids":    {mariaDB, `insert into role (id, name) values ('r1', 'x'), ('R1', 'y')`, nil, `role has rows whose id differ in case, accents or trailing blanks alone (2): id "R1"; id "r1"`},
-		"other names":    {mariaDB, `insert into role (id, name) values ('r1', 'x'), ('r2', ' x'), ('r3', 'x y'), ('r4', 'xy')`, nil, ""},
-		"null is unique": {mariaDB, `insert into access_rule (user_id, service, path, method, external_id) values ('u', null, 'p', 'm', '1'), ('u', null, 'P', 'm', '2')`, nil, ""},
-		"emoji":          {mariaDB, `insert into role (id, name) values ('r1', '😀')`, nil, `role.name has letters of four bytes, such as emoji, which MariaDB's columns do not hold (1): id "r1"`},
-		"long text":      {mariaDB, `insert into policy (id, type, blob) values ('p', 'x', $1)`, []any{strings.Repeat("é", 32768)}, `policy.blob has texts of more than 65535 bytes, which MariaDB's columns do not hold (1): id "p"`},
-		"text that fits": {mariaDB, `insert into policy (id, type, blob) values ('p', 'x', $1)`, []any{strings.Repeat("é", 32767)}, ""},
+		"case":           {db.MariaDB, `insert into role (id, name) values ('r1', 'Straße'), ('r2', 'STRASE ')`, nil, `role has rows whose name, domain_id differ in case, accents or trailing blanks alone (2): name "Straße", domain_id "<<null>>"; name "STRASE ", domain_id "<<null>>"`},
+		"accent":         {db.MariaDB, `insert into role (id, name) values ('r1', 'Zoë'), ('r2', 'zoe')`, nil, `(2): name "Zoë"`},
+		"case of ids":    {db.MariaDB, `insert into role (id, name) values ('r1', 'x'), ('R1', 'y')`, nil, `role has rows whose id differ in case, accents or trailing blanks alone (2): id "R1"; id "r1"`},
+		"other names":    {db.MariaDB, `insert into role (id, name) values ('r1', 'x'), ('r2', ' x'), ('r3', 'x y'), ('r4', 'xy')`, nil, ""},
+		"null is unique": {db.MariaDB, `insert into access_rule (user_id, service, path, method, external_id) values ('u', null, 'p', 'm', '1'), ('u', null, 'P', 'm', '2')`, nil, ""},
+		"emoji":          {db.MariaDB, `insert into role (id, name) values ('r1', '😀')`, nil, `role.name has letters of four bytes, such as emoji, which MariaDB's columns do not hold (1): id "r1"`},
+		"long text":      {db.MariaDB, `insert into policy (id, type, blob) values ('p', 'x', $1)`, []any{strings.Repeat("é", 32768)}, `policy.blob has texts of more than 65535 bytes, which MariaDB's columns do not hold (1): id "p"`},
+		"text that fits": {db.MariaDB, `insert into policy (id, type, blob) values ('p', 'x', $1)`, []any{strings.Repeat("é", 32767)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			from := dbtest.OpenRecorded(t, "sqlite")
@@ -72,7 +72,7 @@ func TestRefusals(t *testing.T) {
 			case !errors.Is(err, ErrRefused) || refused != 1 || !strings.Contains(x.found(), c.want):
 				t.Errorf("%v: %swant %s", err, x.found(), c.want)
 			}
-			if c.want == "" || c.into == mariaDB {
+			if c.want == "" || c.into == db.MariaDB {
 				return
 			}
 			to := empty(t, string(c.into))
@@ -133,9 +133,9 @@ func TestWarnings(t *testing.T) {
 			[]string{"own are not copied (1): keystone_go_rate_limit", "are not Keystone's are not copied (1): somebodys", "password.password_hash has hashes of schemes that are no longer read (1): local_user_id "},
 			[]string{"capitals", "fractions"},
 		},
-		{mariaDB, db.Postgres, []string{`Names of groups with capitals have to be written exactly so from now on (1): "Ärzte"`}, []string{"fractions"}},
-		{db.SQLite, mariaDB, []string{"password.created_at loses fractions of seconds (1)"}, []string{"capitals"}},
-		{mariaDB, mariaDB, nil, []string{"capitals"}},
+		{db.MariaDB, db.Postgres, []string{`Names of groups with capitals have to be written exactly so from now on (1): "Ärzte"`}, []string{"fractions"}},
+		{db.SQLite, db.MariaDB, []string{"password.created_at loses fractions of seconds (1)"}, []string{"capitals"}},
+		{db.MariaDB, db.MariaDB, nil, []string{"capitals"}},
 	} {
 		got := inspected(c.source, c.target)
 		for _, w := range c.want {

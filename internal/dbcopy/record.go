@@ -115,8 +115,7 @@ func (c *Copy) begin(ctx context.Context, r *record) error {
 			if _, err := to.Exec(ctx, `insert into keystone_go_copy (name, copied, told) values ('', 0, $1)`, c.Source); err != nil {
 				return err
 			}
-			_, err := to.Exec(ctx, `delete from project`)
-			return err
+			return dropProjects(ctx, to)
 		})
 		if err != nil {
 			return fmt.Errorf("begin the copy: %w", err)
@@ -137,21 +136,43 @@ func (c *Copy) spoil(ctx context.Context, r *record) error {
 
 // clear empties the target's tables, those first that refer to others.
 func (c *Copy) clear(ctx context.Context, r *record) error {
-	texts := []string{}
-	for _, t := range slices.Backward(tables) {
-		if t.name == projects {
-			texts = append(texts, `update project set parent_id = null`,
-				`delete from project where id <> domain_id and domain_id <> '<<keystone.domain.root>>'`, `delete from project where id <> domain_id`)
+	err := c.To.Tx(ctx, func(to db.Conn) error {
+		for _, t := range slices.Backward(tables) {
+			if t.name == projects {
+				if err := dropProjects(ctx, to); err != nil {
+					return err
+				}
+				continue
+			}
+			if _, err := to.Exec(ctx, `delete from `+quoted(t.name)); err != nil {
+				return err
+			}
 		}
-		texts = append(texts, `delete from `+quoted(t.name))
-	}
-	texts = append(texts, `delete from keystone_go_copy where name <> ''`, `update keystone_go_copy set copied = 0`)
-	for _, text := range texts {
-		if _, err := c.To.Exec(ctx, text); err != nil {
-			return fmt.Errorf("empty the target, to begin anew: %w", err)
+		if _, err := to.Exec(ctx, `delete from keystone_go_copy where name <> ''`); err != nil {
+			return err
 		}
+		_, err := to.Exec(ctx, `update keystone_go_copy set copied = 0`)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("empty the target, to begin anew: %w", err)
 	}
 	r.done, r.void = map[string]Sum{}, false
+	return nil
+}
+
+// dropProjects deletes all of them, to which nothing refers any more but they
+// themselves. MariaDB looks at each row alone.
+func dropProjects(ctx context.Context, to db.Conn) error {
+	texts := []string{`delete from project`}
+	if to.Dialect() == db.MariaDB {
+		texts = []string{`set foreign_key_checks = 0`, texts[0], `set foreign_key_checks = 1`}
+	}
+	for _, text := range texts {
+		if _, err := to.Exec(ctx, text); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
