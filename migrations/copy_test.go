@@ -20,7 +20,7 @@ func isA(t *testing.T, d db.DB, want migrations.Standing) {
 // TestCopy: from the first mark to its end a database is unfinished to all, with
 // and without a schema, and also where the schema's making was cut short.
 func TestCopy(t *testing.T) {
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		t.Run(engine, func(t *testing.T) {
 			half := dbtest.Connect(t, db.Config{URL: dbtest.EmptyURL(t, engine)})
 			isA(t, half, migrations.Bare)

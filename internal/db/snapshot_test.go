@@ -13,7 +13,7 @@ import (
 // transactions that follow on the same connection.
 func TestSnapshot(t *testing.T) {
 	roles := db.Query[int]{Text: `select count(*) from role`, Scan: func(r db.Row) (n int, err error) { err = r.Scan(&n); return n, err }}
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		t.Run(engine, func(t *testing.T) {
 			url := dbtest.OpenURL(t, engine)
 			d, other := dbtest.Connect(t, db.Config{URL: url, MaxPoolSize: 1}), dbtest.Connect(t, db.Config{URL: url})

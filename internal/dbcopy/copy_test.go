@@ -173,7 +173,7 @@ func TestSumsTellRowsApart(t *testing.T) {
 // on with.
 func TestTargets(t *testing.T) {
 	from := dbtest.OpenRecorded(t, "sqlite")
-	dbtest.EachOf(t, dbtest.All(), func(t *testing.T, synced db.DB) {
+	dbtest.Each(t, func(t *testing.T, synced db.DB) {
 		// As db_sync has left it.
 		newTrial(from, synced).must(t)
 		if err := newTrial(from, synced).Run(t.Context(), false); !errors.Is(err, ErrNotEmpty) {
@@ -242,7 +242,7 @@ func interrupt(t *testing.T, x *trial, lines int) {
 // is in is copied twice.
 func TestInterrupted(t *testing.T) {
 	from := dbtest.OpenRecorded(t, "postgres")
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		t.Run(engine, func(t *testing.T) {
 			want, to := sums(t, from, engine), empty(t, engine)
 			lines := 0
@@ -270,7 +270,7 @@ func TestInterrupted(t *testing.T) {
 // TestSourceChanges between two runs: behind what was copied the new rows are
 // taken along; before it the copy begins anew.
 func TestSourceChanges(t *testing.T) {
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		t.Run(engine, func(t *testing.T) {
 			from, to := dbtest.OpenRecorded(t, "sqlite"), empty(t, engine)
 			interrupt(t, newTrial(from, to), 6)
@@ -293,7 +293,7 @@ func TestSourceChanges(t *testing.T) {
 // TestSpoilt: a target that somebody else has written to is not called whole,
 // and the next run begins anew.
 func TestSpoilt(t *testing.T) {
-	for _, engine := range dbtest.All() {
+	for _, engine := range dbtest.Engines() {
 		t.Run(engine, func(t *testing.T) {
 			from, to := dbtest.OpenRecorded(t, "sqlite"), empty(t, engine)
 			interrupt(t, newTrial(from, to), 25)
