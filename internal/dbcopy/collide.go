@@ -61,9 +61,11 @@ func (c *collisions) tell(ctx context.Context, from db.Conn, t table, into *find
 			for _, at := range t.at(names) {
 				item += fmt.Sprintf(", %s %.80q", t.columns[at].name, written(r[at]))
 			}
-			into.note(maxItems, Finding{Refused: true,
-				Title: fmt.Sprintf("%s has rows whose %s differ in case, accents or trailing blanks alone", t.name, strings.Join(names, ", ")),
-				Text:  "MariaDB takes them for the same and holds one of them only. Rename or delete the others first."}, strings.TrimPrefix(item, ", "))
+			into.note(maxItems, Finding{
+				Refused: true,
+				Title:   fmt.Sprintf("%s has rows whose %s differ in case, accents or trailing blanks alone", t.name, strings.Join(names, ", ")),
+				Text:    "MariaDB takes them for the same and holds one of them only. Rename or delete the others first.",
+			}, strings.TrimPrefix(item, ", "))
 		}
 		return nil
 	})

@@ -69,8 +69,10 @@ func (i *inspector) others(ctx context.Context, c db.Conn) error {
 		switch {
 		case n == versions || slices.ContainsFunc(tables, func(t table) bool { return t.name == n }):
 		case strings.HasPrefix(n, "keystone_go_"):
-			i.findings.note(maxItems, Finding{Title: "Tables of keystone-go's own are not copied",
-				Text: "They hold what clients owe to rate limits, which begins anew. db_sync makes those that the configuration asks for."}, n)
+			i.findings.note(maxItems, Finding{
+				Title: "Tables of keystone-go's own are not copied",
+				Text:  "They hold what clients owe to rate limits, which begins anew. db_sync makes those that the configuration asks for.",
+			}, n)
 		default:
 			i.findings.note(maxItems, Finding{Title: "Tables that are not Keystone's are not copied"}, n)
 		}
@@ -163,8 +165,10 @@ func (i *inspector) hashes(t table, r row) {
 	}
 	places := t.at(at[:])
 	if hash, ok := r[places[0]].(string); ok && hash != "" && !passhash.Readable(hash) {
-		i.findings.note(maxItems, Finding{Title: t.name + "." + at[0] + " has hashes of schemes that are no longer read",
-			Text: "They are copied as they are. Nobody can log in with them, before or after; a new password mends it."}, at[1]+" "+written(r[places[1]]))
+		i.findings.note(maxItems, Finding{
+			Title: t.name + "." + at[0] + " has hashes of schemes that are no longer read",
+			Text:  "They are copied as they are. Nobody can log in with them, before or after; a new password mends it.",
+		}, at[1]+" "+written(r[places[1]]))
 	}
 }
 
@@ -186,8 +190,10 @@ func (i *inspector) names(t table, r row) {
 	if strings.IndexFunc(name, unicode.IsUpper) < 0 {
 		return
 	}
-	i.findings.note(maxNames, Finding{Title: "Names of " + what + " with capitals have to be written exactly so from now on",
-		Text: "MariaDB takes letters in another case, with other accents, and trailing blanks for the same; the target does not. Logins that write one of these names differently stop working."},
+	i.findings.note(maxNames, Finding{
+		Title: "Names of " + what + " with capitals have to be written exactly so from now on",
+		Text:  "MariaDB takes letters in another case, with other accents, and trailing blanks for the same; the target does not. Logins that write one of these names differently stop working.",
+	},
 		fmt.Sprintf("%q", name))
 }
 
@@ -195,8 +201,10 @@ func (i *inspector) names(t table, r row) {
 func (i *inspector) fractions(t table, r row) {
 	for n, c := range t.columns {
 		if at, ok := r[n].(time.Time); ok && at.Nanosecond() > 0 {
-			i.findings.note(0, Finding{Title: t.name + "." + c.name + " loses fractions of seconds",
-				Text: "MariaDB's columns hold whole seconds, as Python Keystone makes them."}, "")
+			i.findings.note(0, Finding{
+				Title: t.name + "." + c.name + " loses fractions of seconds",
+				Text:  "MariaDB's columns hold whole seconds, as Python Keystone makes them.",
+			}, "")
 		}
 	}
 }
@@ -225,8 +233,10 @@ func (i *inspector) broken(ctx context.Context, c db.Conn, t table) error {
 			return fmt.Errorf("follow the references of %s: %w", t.name, err)
 		}
 		if n > 0 {
-			i.findings.note(0, Finding{Refused: true, Rows: n - 1,
-				Title: fmt.Sprintf("%s.%s names rows of %s that are not there", t.name, strings.Join(l.columns, ", "), l.to)}, "")
+			i.findings.note(0, Finding{
+				Refused: true, Rows: n - 1,
+				Title: fmt.Sprintf("%s.%s names rows of %s that are not there", t.name, strings.Join(l.columns, ", "), l.to),
+			}, "")
 		}
 	}
 	return nil
