@@ -111,8 +111,8 @@ func (m *mariaDB) Exec(ctx context.Context, text string, args ...any) (int64, er
 	return m.on(c).Exec(ctx, text, args...)
 }
 
-// Send asks all reads at once. With a write among them the statements go one by
-// one, in a transaction, which is told of as one.
+// Send makes one round trip. With a write among them the statements are a
+// transaction.
 func (m *mariaDB) Send(ctx context.Context, b *Batch) error {
 	if b.Len() == 0 {
 		return nil
@@ -126,8 +126,7 @@ func (m *mariaDB) Send(ctx context.Context, b *Batch) error {
 		return m.on(c).Send(ctx, b)
 	}
 	start := time.Now()
-	quiet := transaction(stdConn{c: c, on: onMariaDB})
-	err = quiet.unit(ctx, func(Conn) error { return quiet.batch(ctx, b) }, "begin", "commit", "rollback")
+	err = stdConn{c: c, on: onMariaDB}.whole(ctx, b)
 	note(ctx, m.observe, start, err, b.writes, b.texts()...)
 	return err
 }
@@ -187,4 +186,17 @@ func mariaBind(args []any) ([]any, error) {
 		}
 	}
 	return bound, nil
+}
+
+// Prepare has MariaDB read a text without running it.
+func Prepare(ctx context.Context, d DB, text string) error {
+	m, ok := d.(*mariaDB)
+	if !ok {
+		return errors.New("db: not a MariaDB")
+	}
+	s, err := m.pool.PrepareContext(ctx, mariaText(text).text)
+	if err != nil {
+		return mariaError(ctx, err)
+	}
+	return s.Close()
 }

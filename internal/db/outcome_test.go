@@ -116,6 +116,37 @@ func TestBatch(t *testing.T) {
 	})
 }
 
+// TestBatchWithAFailedWrite: nothing of it is stored, alone or in a transaction,
+// and what comes next is not in its way.
+func TestBatchWithAFailedWrite(t *testing.T) {
+	every(t, func(t *testing.T, d db.DB) {
+		for i, send := range []func(*db.Batch) error{
+			func(b *db.Batch) error { return d.Send(t.Context(), b) },
+			func(b *db.Batch) error {
+				return d.Tx(t.Context(), func(c db.Conn) error { return c.Send(t.Context(), b) })
+			},
+		} {
+			var b db.Batch
+			before := db.Add(&b, value[int](`select count(*) from region`))
+			b.Exec(insertRegion, "twice", "", nil, nil)
+			b.Exec(insertRegion, "twice", "", nil, nil)
+			b.Exec(insertRegion, "behind", "", nil, nil)
+			if err := send(&b); !errors.Is(err, db.ErrDuplicate) {
+				t.Errorf("%d: got %v, want ErrDuplicate", i, err)
+			}
+			if n, err := before.One(); err == nil && n != 0 {
+				t.Errorf("%d: %d rows before", i, n)
+			}
+			if n := get[int](t, d, `select count(*) from region`); n != 0 {
+				t.Errorf("%d: %d rows are stored, want none", i, n)
+			}
+		}
+		if s := d.Stats(); s.InUse != 0 {
+			t.Errorf("pool afterwards: %+v", s)
+		}
+	})
+}
+
 func TestBatchStopsAtAFailedScan(t *testing.T) {
 	every(t, func(t *testing.T, d db.DB) {
 		var b db.Batch

@@ -19,7 +19,7 @@ type stdEngine struct {
 	translate func(text string, args []any) (string, []any, error)
 	// fault gives an error of the driver its kind.
 	fault func(ctx context.Context, err error) error
-	// together tells that reads may be sent as one text with semicolons.
+	// together tells that statements may be sent as one text with semicolons.
 	together bool
 }
 
@@ -116,8 +116,8 @@ func (c stdConn) Send(ctx context.Context, b *Batch) error {
 // batch runs the statements one after another, or together where that can be,
 // and stops at the first error.
 func (c stdConn) batch(ctx context.Context, b *Batch) error {
-	if c.on.together && b.writes == 0 && b.Len() > 1 {
-		return c.reads(ctx, b)
+	if c.on.together && b.Len() > 1 {
+		return c.together(ctx, b, "", "")
 	}
 	for _, it := range b.items {
 		if it.read == nil {
@@ -135,40 +135,6 @@ func (c stdConn) batch(ctx context.Context, b *Batch) error {
 		err = it.read(rows)
 		rows.Close()
 		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// reads sends the queries as one text. A semicolon has a line of its own, since
-// a comment may stand before it.
-func (c stdConn) reads(ctx context.Context, b *Batch) error {
-	var all strings.Builder
-	var args []any
-	for _, it := range b.items {
-		own, a, err := c.on.prepare(it.text, it.args)
-		if err := errors.Join(err, c.gone()); err != nil {
-			return err
-		}
-		all.WriteString(own)
-		all.WriteString("\n;\n")
-		args = append(args, a...)
-	}
-	found, err := c.c.QueryContext(ctx, strings.TrimSuffix(all.String(), ";\n"), args...)
-	if err != nil {
-		return c.fault(ctx, err)
-	}
-	rows := &stdRows{Rows: found, ctx: ctx, in: c}
-	defer rows.Close()
-	for i, it := range b.items {
-		if i > 0 && !found.NextResultSet() {
-			if err := rows.Err(); err != nil {
-				return err
-			}
-			return fmt.Errorf("%d answers for %d queries", i, b.Len())
-		}
-		if err := it.read(rows); err != nil {
 			return err
 		}
 	}

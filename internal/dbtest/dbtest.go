@@ -94,5 +94,8 @@ func Connect(t testing.TB, c db.Config) db.DB {
 		t.Fatalf("dbtest: %v", err)
 	}
 	t.Cleanup(d.Close)
+	if d.Dialect() == db.Postgres {
+		return preparing(t, d)
+	}
 	return d
 }

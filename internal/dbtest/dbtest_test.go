@@ -101,3 +101,20 @@ func state(t *testing.T, d db.DB) string {
 	}
 	return strings.Join(all, " ") + "\n" + dbtest.Schema(t, d)
 }
+
+// TestPrepared shows that a text which MariaDB does not read is found.
+func TestPrepared(t *testing.T) {
+	for text, ok := range map[string]bool{
+		`select id from "user" where id = $1 and extra = $1`:       true,
+		`select id from project where id = $1 for key share`:       true,
+		`insert into policy (id, type, blob) values ($1, $2, $3)`:  false,
+		`select nothing from project`:                              false,
+		`select id from project where name ilike $1`:               false,
+		`delete from region where id = $1 returning id::text`:      false,
+		`select id from project order by name nulls first limit 1`: false,
+	} {
+		if err := dbtest.Prepare(text); (err == nil) != ok {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -69,6 +70,37 @@ func Run(c *exec.Cmd, dir, addr string, limit time.Duration) (*Running, error) {
 		return r, fmt.Errorf("%s: %w\n%s", filepath.Base(c.Path), err, strings.Join(lines[max(0, len(lines)-25):], "\n"))
 	}
 	return r, nil
+}
+
+// FreePort finds a port of this machine that nobody listens on.
+func FreePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = l.Close() }()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, err
+}
+
+// Ordinary finds the first of some users that there is, for servers that do not
+// run as root; "" where this process is not root's.
+func Ordinary(names ...string) (name string, uid, gid int, err error) {
+	if os.Geteuid() != 0 {
+		return "", -1, -1, nil
+	}
+	for _, name := range names {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.Atoi(u.Uid)
+		gid, err2 := strconv.Atoi(u.Gid)
+		if err1 == nil && err2 == nil {
+			return name, uid, gid, nil
+		}
+	}
+	return "", 0, 0, fmt.Errorf("a server does not run as root, and there is no user %s", strings.Join(names, " or "))
 }
 
 func (r *Running) ready(addr string, limit time.Duration) error {

@@ -9,9 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/keystone-go/keystone-go/internal/proctest"
@@ -55,12 +53,16 @@ func Start(args ...string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	who, err := ordinary(dir)
-	if err != nil {
+	common := append(append([]string{}, small...), "--datadir="+filepath.Join(dir, "data"))
+	// Root's server has to be told whose it is.
+	if who, uid, gid, err := proctest.Ordinary("mysql", "nobody"); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
+	} else if who != "" {
+		common = append(common, "--user="+who)
+		if err := os.Chown(dir, uid, gid); err != nil {
+			return nil, errors.Join(err, os.RemoveAll(dir))
+		}
 	}
-	data := filepath.Join(dir, "data")
-	common := append(append([]string{}, small...), append(who, "--datadir="+data)...)
 	make := exec.Command(install, append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...)
 	make.Dir = dir
 	if out, err := make.CombinedOutput(); err != nil {
@@ -74,7 +76,7 @@ func Start(args ...string) (*Server, error) {
 }
 
 func start(server *exec.Cmd, dir string) (*Server, error) {
-	port, err := freePort()
+	port, err := proctest.FreePort()
 	if err != nil {
 		return nil, err
 	}
@@ -114,34 +116,4 @@ func program(names ...string) (string, error) {
 func isFile(path string) bool {
 	i, err := os.Stat(path)
 	return err == nil && i.Mode().IsRegular()
-}
-
-// ordinary gives the folder to the user that the server runs as, who must be
-// named to root's.
-func ordinary(dir string) ([]string, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil
-	}
-	for _, name := range []string{"mysql", "nobody"} {
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, err1 := strconv.Atoi(u.Uid)
-		gid, err2 := strconv.Atoi(u.Gid)
-		if err1 == nil && err2 == nil {
-			return []string{"--user=" + name}, os.Chown(dir, uid, gid)
-		}
-	}
-	return nil, errors.New("MariaDB does not run as root and there is no user mysql or nobody")
-}
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
 }

@@ -12,12 +12,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/keystone-go/keystone-go/internal/proctest"
 )
 
 // errNoServer says what to do where there is no Postgres.
@@ -71,7 +72,7 @@ func start(bin, dir string, attr *syscall.SysProcAttr, uid, gid int) (*Server, e
 	if out, err := init.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	port, err := freePort()
+	port, err := proctest.FreePort()
 	if err != nil {
 		return nil, err
 	}
@@ -201,33 +202,11 @@ func binaries() (string, error) {
 // is not us (-1). Postgres refuses to run as root.
 func ordinary() (attr *syscall.SysProcAttr, uid, gid int, err error) {
 	attr = &syscall.SysProcAttr{Setpgid: true}
-	if os.Geteuid() != 0 {
-		return attr, -1, -1, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, err1 := strconv.Atoi(u.Uid)
-		gid, err2 := strconv.Atoi(u.Gid)
-		if err1 != nil || err2 != nil {
-			continue
-		}
+	who, uid, gid, err := proctest.Ordinary("postgres", "nobody")
+	if who != "" {
 		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		return attr, uid, gid, nil
 	}
-	return nil, 0, 0, errors.New("postgres does not run as root and there is no user postgres or nobody")
-}
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
+	return attr, uid, gid, err
 }
 
 func tail(b []byte) string {

@@ -1,0 +1,4 @@
+package dbtest
+
+// Prepare has MariaDB read a text.
+var Prepare = prepare
