@@ -94,6 +94,17 @@ var statements = []statement{
 	{name: "list of regions", call: get("/v3/regions"), status: 200, want: budget{2, 6, 0}},
 	{name: "list of credentials", call: get("/v3/credentials"), status: 200, want: budget{2, 6, 0}},
 	{name: "list of revocations", call: get("/v3/OS-REVOKE/events"), status: 200, want: budget{2, 6, 0}},
+	{name: "list of users", call: get("/v3/users"), status: 200, want: budget{2, 8, 0}},
+	{name: "list of projects", call: get("/v3/projects"), status: 200, want: budget{2, 8, 0}},
+	{name: "list of domains", call: get("/v3/domains"), status: 200, want: budget{2, 8, 0}},
+	{name: "list of groups", call: get("/v3/groups"), status: 200, want: budget{2, 6, 0}},
+	{name: "list of roles", call: get("/v3/roles"), status: 200, want: budget{2, 7, 0}},
+	{name: "list of services", call: get("/v3/services"), status: 200, want: budget{2, 6, 0}},
+	{name: "list of endpoints", call: get("/v3/endpoints"), status: 200, want: budget{2, 6, 0}},
+	{name: "catalog", call: get("/v3/auth/catalog"), status: 200, want: budget{1, 7, 0}},
+	{name: "role assignments", call: get("/v3/role_assignments"), status: 200, want: budget{2, 7, 0}},
+	{name: "role assignments, effective", call: get("/v3/role_assignments?effective"), status: 200, want: budget{2, 9, 0}},
+	{name: "role assignments, effective, names", call: get("/v3/role_assignments?effective&include_names"), status: 200, want: budget{3, 13, 0}},
 	{name: "list of own projects", call: get("/v3/auth/projects"), status: 200, want: budget{2, 8, 0}},
 }
 
