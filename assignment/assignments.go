@@ -36,12 +36,14 @@ type Filter struct {
 	// Effective has groups, inheritance and implication worked out, so that
 	// all are of users and where they hold.
 	Effective bool
+	// forNow are the groups in which the user is until that ends.
+	forNow []string
 	// InDomain leaves those on this domain and on projects in it.
 	InDomain string
 }
 
-// Assignments lists them in one round trip, and with names in two. The order is
-// none.
+// Assignments lists them in one round trip, in two those that a user holds. The
+// order is none.
 func (g Grants) Assignments(ctx context.Context, f Filter) ([]Assignment, error) {
 	if f.Effective {
 		return g.effective(ctx, f)
@@ -87,6 +89,12 @@ func (g Grants) send(ctx context.Context, b *db.Batch) error {
 
 // effective lists what users hold (_list_effective_role_assignments).
 func (g Grants) effective(ctx context.Context, f Filter) ([]Assignment, error) {
+	if f.UserID != "" {
+		var err error
+		if f.forNow, err = g.Memberships.GroupsOf(ctx, g.DB, f.UserID); err != nil && !errors.Is(err, db.ErrBadValue) {
+			return nil, err
+		}
+	}
 	s := f.source()
 	var b db.Batch
 	x := expansion{Filter: f, seen: map[Assignment]bool{}}

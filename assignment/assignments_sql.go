@@ -66,7 +66,11 @@ func (f Filter) source() source {
 	}
 	switch {
 	case f.UserID != "" && f.Effective:
-		s.where.And(`(`+ofUsers+` and a.actor_id = ? or `+ofGroups+` and a.actor_id in (select m.group_id from user_group_membership m where m.user_id = ?))`, f.UserID, f.UserID)
+		his := ofUsers + ` and a.actor_id = ? or ` + ofGroups + ` and a.actor_id in (select m.group_id from user_group_membership m where m.user_id = ?)`
+		for _, id := range f.forNow {
+			his += ` or ` + ofGroups + ` and a.actor_id = ` + s.where.Arg(id)
+		}
+		s.where.And(`(`+his+`)`, f.UserID, f.UserID)
 	case f.UserID != "":
 		s.where.And(ofUsers+` and a.actor_id = ?`, f.UserID)
 	case f.GroupID != "":

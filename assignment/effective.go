@@ -3,7 +3,9 @@ package assignment
 import (
 	"cmp"
 	"slices"
+	"time"
 
+	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/resource"
 )
@@ -14,11 +16,18 @@ const (
 	groupGrants  = `(a.type in ('GroupProject', 'GroupDomain') and a.actor_id in (select m.group_id from user_group_membership m where m.user_id = $1))`
 	systemGrants = `(a.actor_id = $1 and a.type = 'UserSystem' or a.type = 'GroupSystem' and a.actor_id in (select m.group_id from user_group_membership m where m.user_id = $1))`
 
-	granted = `select r.id, r.name, r.domain_id from assignment a join role r on r.id = a.role_id
+	granted = `select r.id, r.name, r.domain_id, null, 0 from assignment a join role r on r.id = a.role_id
 where (` + userGrants + ` or ` + groupGrants + `)`
 
+	// grantedForNow finds those of groups in which the user is for now.
+	grantedForNow = `
+union all
+select r.id, r.name, r.domain_id, ` + identity.EndingCols + ` from ` + identity.EndingFrom + `
+join assignment a on a.actor_id = e.group_id and a.type in ('GroupProject', 'GroupDomain') join role r on r.id = a.role_id
+where e.user_id = $1`
+
 	// Ancestors are looked for only where an inherited grant is met.
-	onProject = granted + `
+	isOnProject = `
   and (a.target_id = $2 and a.inherited = $3 and a.type in ('UserProject', 'GroupProject')
     or a.inherited = $4 and a.target_id <> $2 and a.target_id in (
       with recursive up(id, parent_id, domain_id) as (
@@ -28,11 +37,20 @@ where (` + userGrants + ` or ` + groupGrants + `)`
       )
       select u.id from up u union select u.domain_id from up u))`
 
-	onDomain = granted + `
+	isOnDomain = `
   and a.target_id = $2 and a.inherited = $3 and a.type in ('UserDomain', 'GroupDomain')`
 
-	onSystem = `select r.id, r.name, r.domain_id from system_assignment a join role r on r.id = a.role_id
-where (` + systemGrants + `) and a.target_id = 'system' and a.inherited = $2`
+	onProject = granted + isOnProject + grantedForNow + isOnProject
+	onDomain  = granted + isOnDomain + grantedForNow + isOnDomain
+
+	isOnSystem = ` and a.target_id = 'system' and a.inherited = $2`
+
+	onSystem = `select r.id, r.name, r.domain_id, null, 0 from system_assignment a join role r on r.id = a.role_id
+where (` + systemGrants + `)` + isOnSystem + `
+union all
+select r.id, r.name, r.domain_id, ` + identity.EndingCols + ` from ` + identity.EndingFrom + `
+join system_assignment a on a.actor_id = e.group_id and a.type = 'GroupSystem' join role r on r.id = a.role_id
+where e.user_id = $1` + isOnSystem + ``
 
 	implications = `select i.prior_role_id, r.id, r.name, r.domain_id from implied_role i join role r on r.id = i.implied_role_id`
 )
@@ -55,13 +73,34 @@ var Implications = db.Query[Implication]{
 	},
 }
 
-// Effective closes granted roles over implication and leaves out those of a
-// domain, which are only ways to others (keystone/assignment/core.py). The
-// order is by name.
-func Effective(granted []Role, all []Implication) []Role {
+// Granted is a role that was granted to a user, or to a group in which he is
+// for good, else until Membership ends.
+type Granted struct {
+	Role
+	Membership *identity.Membership
+}
+
+func scanGranted(r db.Row) (Granted, error) {
+	var g Granted
+	var verified *time.Time
+	var minutes int
+	err := r.Scan(&g.ID, &g.Name, &g.DomainID, &verified, &minutes)
+	g.DomainID = domainOf(g.DomainID)
+	if verified != nil {
+		g.Membership = &identity.Membership{Verified: *verified, Minutes: minutes}
+	}
+	return g, err
+}
+
+// Effective closes the granted roles that still count over implication and
+// leaves out those of a domain, which are only ways to others
+// (keystone/assignment/core.py). The order is by name.
+func Effective(granted []Granted, all []Implication, m identity.Memberships) []Role {
 	held := make([]Role, 0, len(granted)+len(all))
 	for _, r := range granted {
-		held = addRole(held, r)
+		if r.Membership == nil || m.Live(*r.Membership) {
+			held = addRole(held, r.Role)
+		}
 	}
 	for i := 0; i < len(held); i++ {
 		for _, m := range all {
@@ -85,18 +124,18 @@ func addRole(held []Role, r Role) []Role {
 // RolesOnProject reads the roles that a user was granted on a project: direct,
 // by group, and inherited from its ancestors and its domain. Effective makes
 // of them what he holds.
-func RolesOnProject(userID, projectID string) db.Query[Role] {
-	return db.Query[Role]{Text: onProject, Args: []any{userID, projectID, false, true}, Scan: scanRole}
+func RolesOnProject(userID, projectID string) db.Query[Granted] {
+	return db.Query[Granted]{Text: onProject, Args: []any{userID, projectID, false, true}, Scan: scanGranted}
 }
 
 // RolesOnDomain reads the roles that a user was granted on a domain.
-func RolesOnDomain(userID, domainID string) db.Query[Role] {
-	return db.Query[Role]{Text: onDomain, Args: []any{userID, domainID, false}, Scan: scanRole}
+func RolesOnDomain(userID, domainID string) db.Query[Granted] {
+	return db.Query[Granted]{Text: onDomain, Args: []any{userID, domainID, false}, Scan: scanGranted}
 }
 
 // RolesOnSystem reads the roles that a user was granted on the system.
-func RolesOnSystem(userID string) db.Query[Role] {
-	return db.Query[Role]{Text: onSystem, Args: []any{userID, false}, Scan: scanRole}
+func RolesOnSystem(userID string) db.Query[Granted] {
+	return db.Query[Granted]{Text: onSystem, Args: []any{userID, false}, Scan: scanGranted}
 }
 
 const (
@@ -109,14 +148,19 @@ const (
 )`
 	isShown = ` and a.role_id in (select h.role_id from shown h)`
 
-	// reach finds the projects on which a user holds any role: $1 the user,
-	// $2 false, $3 true.
-	reach = shown + `, direct(id) as (
+	reached = `select x.id from direct x union select y.id from down y`
+)
+
+// reach finds the projects on which a user holds any role: $1 the user, $2
+// false, $3 true, then the groups in which he is for now.
+func reach(groups []string) string {
+	his := grantsWith(groups, 4)
+	return shown + `, direct(id) as (
   select a.target_id from assignment a
-  where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $2 and a.type in ('UserProject', 'GroupProject')` + isShown + `
+  where ` + his + ` and a.inherited = $2 and a.type in ('UserProject', 'GroupProject')` + isShown + `
 ), source(id) as (
   select a.target_id from assignment a
-  where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $3` + isShown + `
+  where ` + his + ` and a.inherited = $3` + isShown + `
 ), down(id) as (
   select p.id from project p
   where p.parent_id in (select s.id from source s) or p.domain_id in (select s.id from source s)
@@ -124,26 +168,38 @@ const (
   select q.id from project q join down d on q.parent_id = d.id
 )
 `
-	reached = `select x.id from direct x union select y.id from down y`
+}
 
-	domainIDs = `select a.target_id from assignment a
-where (` + userGrants + ` or ` + groupGrants + `) and a.inherited = $2 and a.type in ('UserDomain', 'GroupDomain')` + isShown
-)
+// grantsWith are the grants of the user $1 and of his groups, and of those in
+// which he is for now, whose ids are arguments from a number on.
+func grantsWith(groups []string, from int) string {
+	if len(groups) == 0 {
+		return `(` + userGrants + ` or ` + groupGrants + `)`
+	}
+	return `(` + userGrants + ` or ` + groupGrants + ` or a.type in ('GroupProject', 'GroupDomain') and a.actor_id in ` + db.In(len(groups), from) + `)`
+}
 
-// ProjectsOf queues the reads of the projects that a user has a role on.
-func ProjectsOf(b *db.Batch, userID string) resource.Records {
-	return resource.RecordsIn(b, reach, reached, userID, false, true)
+func withIDs(args []any, ids []string) []any {
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	return args
+}
+
+// ProjectsOf queues the reads of the projects that a user has a role on; groups
+// are those in which he is for now.
+func ProjectsOf(b *db.Batch, userID string, groups []string) resource.Records {
+	return resource.RecordsIn(b, reach(groups), reached, withIDs([]any{userID, false, true}, groups)...)
 }
 
 // ProjectIDsOf reads the ids of the projects that a user has a role on.
-func ProjectIDsOf(userID string) db.Query[string] {
-	return db.Query[string]{
-		Text: reach + reached, Args: []any{userID, false, true},
-		Scan: db.ScanText,
-	}
+func ProjectIDsOf(userID string, groups []string) db.Query[string] {
+	return db.Query[string]{Text: reach(groups) + reached, Args: withIDs([]any{userID, false, true}, groups), Scan: db.ScanText}
 }
 
 // DomainsOf queues the reads of the domains that a user has a role on.
-func DomainsOf(b *db.Batch, userID string) resource.Records {
-	return resource.RecordsIn(b, shown, domainIDs, userID, false)
+func DomainsOf(b *db.Batch, userID string, groups []string) resource.Records {
+	ids := `select a.target_id from assignment a
+where ` + grantsWith(groups, 3) + ` and a.inherited = $2 and a.type in ('UserDomain', 'GroupDomain')` + isShown
+	return resource.RecordsIn(b, shown, ids, withIDs([]any{userID, false}, groups)...)
 }

@@ -96,7 +96,7 @@ func TestRolesForeignRows(t *testing.T) {
 		s.exec(system, "UserSystem", "u", "system", "id-p", true)
 		s.exec(system, "UserSystem", "u", "elsewhere", "id-p", false)
 		s.exec(system, "GroupSystem", "u", "system", "id-p", false)
-		for scope, q := range map[string]db.Query[assignment.Role]{
+		for scope, q := range map[string]db.Query[assignment.Granted]{
 			"leaf": assignment.RolesOnProject("u", "leaf"), "domain": assignment.RolesOnDomain("u", "d"), "system": assignment.RolesOnSystem("u"),
 			"the domain as a project": assignment.RolesOnProject("u", "e"),
 		} {

@@ -13,7 +13,10 @@ import (
 
 // Grants are the roles that users and groups were given on projects, domains
 // and the system.
-type Grants struct{ DB db.DB }
+type Grants struct {
+	DB          db.DB
+	Memberships identity.Memberships
+}
 
 // Grant is a role of somebody somewhere; as the subject of a list it has no
 // role.

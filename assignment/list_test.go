@@ -16,8 +16,10 @@ import (
 // lists gives the names of the projects and domains that user u reaches.
 func (s *stand) lists() (projects, domains string) {
 	s.Helper()
+	groups, err := lasting.GroupsOf(s.Context(), s.db, "u")
+	s.must(err)
 	var b db.Batch
-	p, d := assignment.ProjectsOf(&b, "u"), assignment.DomainsOf(&b, "u")
+	p, d := assignment.ProjectsOf(&b, "u", groups), assignment.DomainsOf(&b, "u", groups)
 	s.must(s.db.Send(s.Context(), &b))
 	var ps, ds []string
 	for _, x := range p.All() {
@@ -89,7 +91,7 @@ func TestListsShow(t *testing.T) {
 		s.grant("u project leaf p")
 		s.grant("u domain e p")
 		var b db.Batch
-		p, d := assignment.ProjectsOf(&b, "u"), assignment.DomainsOf(&b, "u")
+		p, d := assignment.ProjectsOf(&b, "u", nil), assignment.DomainsOf(&b, "u", nil)
 		s.must(s.db.Send(s.Context(), &b))
 		if all := p.All(); len(all) != 1 || all[0].Enabled || all[0].ParentID != "mid" || all[0].Domain.Name != "d" {
 			s.Errorf("projects: %+v", all)
@@ -118,8 +120,8 @@ func TestListsCost(t *testing.T) {
 		cost := func() [3]int {
 			c := dbtest.Count(s.T, s.db)
 			var b db.Batch
-			assignment.ProjectsOf(&b, "u")
-			assignment.DomainsOf(&b, "u")
+			assignment.ProjectsOf(&b, "u", nil)
+			assignment.DomainsOf(&b, "u", nil)
 			db.Add(&b, assignment.RolesOnProject("u", "leaf"))
 			s.must(c.Send(s.Context(), &b))
 			return [3]int{c.RoundTrips, c.Statements, c.Writes}

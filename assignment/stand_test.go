@@ -3,6 +3,7 @@ package assignment_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/identity"
@@ -24,6 +25,11 @@ type stand struct {
 	*testing.T
 	db db.DB
 }
+
+var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
+// lasting has it noon, and a membership that ends last an hour.
+var lasting = identity.Memberships{Now: func() time.Time { return noon }, Usual: 60}
 
 func each(t *testing.T, f func(s *stand)) {
 	t.Helper()
@@ -111,14 +117,14 @@ func (s *stand) noGrants() {
 }
 
 // roles gives the names of the roles that come of what a query finds.
-func (s *stand) roles(q db.Query[assignment.Role]) string {
+func (s *stand) roles(q db.Query[assignment.Granted]) string {
 	s.Helper()
 	granted, err := db.All(s.Context(), s.db, q)
 	s.must(err)
 	implied, err := db.All(s.Context(), s.db, assignment.Implications)
 	s.must(err)
 	var names []string
-	for _, r := range assignment.Effective(granted, implied) {
+	for _, r := range assignment.Effective(granted, implied, lasting) {
 		if r.ID != "id-"+r.Name || r.DomainID != "" {
 			s.Errorf("role %+v is shown", r)
 		}

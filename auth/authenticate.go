@@ -11,6 +11,7 @@ import (
 	"github.com/keystone-go/keystone-go/auth/method"
 	"github.com/keystone-go/keystone-go/auth/token"
 	"github.com/keystone-go/keystone-go/catalog"
+	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/resource"
@@ -147,7 +148,7 @@ func merge(sum, p method.Proof) method.Proof {
 // grant is the second batch of a login: what the token will hold.
 type grant struct {
 	project *db.Result[resource.Project] // the default project, where no scope was asked
-	roles   *db.Result[assignment.Role]
+	roles   *db.Result[assignment.Granted]
 	catalog catalog.Reads
 	common  *db.Result[common]
 }
@@ -184,22 +185,27 @@ func (s *Service) issue(ctx context.Context, r Request, p method.Proof, project 
 		}
 	}
 	if byDefault {
-		if project = g.usableDefault(); project == nil {
+		if project = g.usableDefault(s.memberships()); project == nil {
 			t.ProjectID, scoped = "", false
 		}
 	}
 	return s.finish(r, p, t, g, scoped, project, domain)
 }
 
-func (g grant) effective() []assignment.Role {
-	return assignment.Effective(g.roles.All(), implicationsOf(g.common.All()))
+func (g grant) effective(m identity.Memberships) []assignment.Role {
+	return assignment.Effective(g.roles.All(), implicationsOf(g.common.All()), m)
+}
+
+// memberships say when those end that federated logins have made.
+func (s *Service) memberships() identity.Memberships {
+	return identity.Memberships{Now: s.now, Usual: s.MembershipMinutes}
 }
 
 // usableDefault gives the default project, or nil where the login must do
 // without: gone, disabled, in no domain, or no role on it.
-func (g grant) usableDefault() *resource.Project {
+func (g grant) usableDefault(m identity.Memberships) *resource.Project {
 	p, err := g.project.One()
-	if err != nil || !p.Enabled || !p.Domain.Enabled || len(g.effective()) == 0 {
+	if err != nil || !p.Enabled || !p.Domain.Enabled || len(g.effective(m)) == 0 {
 		return nil
 	}
 	return &p
@@ -209,7 +215,7 @@ func (s *Service) finish(r Request, p method.Proof, t *token.Token, g grant, sco
 	id := &Identity{Token: t, Project: project, Domain: domain, ServiceProviders: providersOf(g.common.All())}
 	id.setUser(p.Account)
 	if scoped {
-		if id.Roles = g.effective(); len(id.Roles) == 0 {
+		if id.Roles = g.effective(s.memberships()); len(id.Roles) == 0 {
 			return nil, fault.Denied("The user has no role on the requested scope.").Because("no_role")
 		}
 		if r.Catalog {

@@ -36,7 +36,7 @@ var errNoRoles = fault.New(fault.NotFound, noToken).Because("no_role")
 type live struct {
 	accounts *db.Result[identity.Account]
 	projects *db.Result[resource.Project]
-	roles    map[*token.Token]*db.Result[assignment.Role]
+	roles    map[*token.Token]*db.Result[assignment.Granted]
 	common   *db.Result[common]
 	events   *db.Result[event]
 	catalogs map[*token.Token]catalog.Reads
@@ -45,7 +45,7 @@ type live struct {
 // queueLive adds the reads that tokens stand on: at most 9 statements for two
 // tokens, however many rows there are.
 func (s *Service) queueLive(b *db.Batch, tokens []*token.Token, wantCatalog func(*token.Token) bool) live {
-	l := live{roles: map[*token.Token]*db.Result[assignment.Role]{}, catalogs: map[*token.Token]catalog.Reads{}}
+	l := live{roles: map[*token.Token]*db.Result[assignment.Granted]{}, catalogs: map[*token.Token]catalog.Reads{}}
 	var users, scopes []string
 	for _, t := range tokens {
 		users = addOnce(users, t.UserID)
@@ -77,7 +77,7 @@ func addOnce(list []string, items ...string) []string {
 	return list
 }
 
-func rolesOf(t *token.Token) (db.Query[assignment.Role], bool) {
+func rolesOf(t *token.Token) (db.Query[assignment.Granted], bool) {
 	switch {
 	case t.System != "":
 		return assignment.RolesOnSystem(t.UserID), true
@@ -86,7 +86,7 @@ func rolesOf(t *token.Token) (db.Query[assignment.Role], bool) {
 	case t.ProjectID != "":
 		return assignment.RolesOnProject(t.UserID, t.ProjectID), true
 	}
-	return db.Query[assignment.Role]{}, false
+	return db.Query[assignment.Granted]{}, false
 }
 
 // served tells whether tokens of this kind can be judged: those of trusts,
@@ -109,7 +109,7 @@ func (s *Service) identity(id string, t *token.Token, l live, window time.Durati
 	}
 	who.setUser(account)
 	if r, scoped := l.roles[t]; scoped {
-		if who.Roles = assignment.Effective(r.All(), implicationsOf(l.common.All())); len(who.Roles) == 0 {
+		if who.Roles = assignment.Effective(r.All(), implicationsOf(l.common.All()), s.memberships()); len(who.Roles) == 0 {
 			return nil, errNoRoles
 		}
 	}

@@ -27,6 +27,7 @@ type Config struct {
 	AdminToken         string        // [DEFAULT] admin_token
 	Remember           bool          // [keystone_go] remember_reads
 	IdleDays           *int          // [security_compliance] disable_user_account_days_inactive
+	MembershipMinutes  int           // [federation] default_authorization_ttl
 	Provider           string        // [token] provider
 	Observer           Observer      // told what became of logins and tokens; nil: nobody is
 }

@@ -34,11 +34,34 @@ func groupSource(domainID string) hints.Source[Group] {
 	}
 }
 
-func groupsOf(userID string) hints.Source[Group] {
-	return hints.Source[Group]{
-		Select: `select ` + groupCols + ` from "group" g`, Columns: groupColumns, ID: "g.id", Scan: scanGroup,
+func groupsOf(userID string) hints.Source[Joined] {
+	return hints.Source[Joined]{
+		Select: `select ` + groupCols + ` from "group" g`, Columns: groupColumns, ID: "g.id",
+		Scan: func(r db.Row) (Joined, error) {
+			g, err := scanGroup(r)
+			return Joined{Group: g}, err
+		},
 		Where: func(w *db.Where) {
 			w.And(`g.id in (select m.group_id from user_group_membership m where m.user_id = ?)`, userID)
+		},
+	}
+}
+
+// ending is a group in which a user is for now.
+type ending struct {
+	Group
+	Membership
+}
+
+func endingGroups(userID string) db.Query[ending] {
+	return db.Query[ending]{
+		Text: `select ` + groupCols + `, ` + EndingCols + ` from ` + EndingFrom + ` join "group" g on g.id = e.group_id where e.user_id = $1 order by g.id, e.idp_id`,
+		Args: []any{userID},
+		Scan: func(r db.Row) (x ending, err error) {
+			var extra *string
+			err = r.Scan(&x.ID, &x.DomainID, &x.Name, &x.Description, &extra, &x.Verified, &x.Minutes)
+			x.Extra = pyjson.ReadExtra(deref(extra))
+			return x, err
 		},
 	}
 }

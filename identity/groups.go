@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/keystone-go/keystone-go/internal/cascade"
 	"github.com/keystone-go/keystone-go/internal/db"
@@ -19,8 +21,9 @@ import (
 type Groups struct {
 	DB db.DB
 	// Limit is [identity] list_limit, 0 for none.
-	Limit   int
-	Revoker cascade.Revoker
+	Limit       int
+	Revoker     cascade.Revoker
+	Memberships Memberships
 }
 
 // GroupChange is what an update sets; a nil field stays as it is.
@@ -66,18 +69,32 @@ func (g Groups) List(ctx context.Context, h hints.Hints, domainID string) (hints
 	return page.With(found.All(), h), nil
 }
 
-// Of returns the groups of a user; 404 when there is no such user.
-func (g Groups) Of(ctx context.Context, userID string, h hints.Hints) (hints.Page[Group], error) {
+// Joined is a group of a user; Until is nil where he is in it for good.
+type Joined struct {
+	Group
+	Until *time.Time
+}
+
+// Of returns the groups of a user; 404 when there is no such user. Those in
+// which he is for now stand behind the others, whatever filter the database
+// was asked, as in Python Keystone.
+func (g Groups) Of(ctx context.Context, userID string, h hints.Hints) (hints.Page[Joined], error) {
 	rows, page := groupsOf(userID).Query(h)
 	var b db.Batch
-	user, found := db.Add(&b, userExists(userID)), db.Add(&b, rows)
+	user, found, ending := db.Add(&b, userExists(userID)), db.Add(&b, rows), db.Add(&b, endingGroups(userID))
 	if err := g.DB.Send(ctx, &b); err != nil {
-		return hints.Page[Group]{}, fmt.Errorf("list the groups of user %s: %w", userID, err)
+		return hints.Page[Joined]{}, fmt.Errorf("list the groups of user %s: %w", userID, err)
 	}
 	if len(user.All()) == 0 {
-		return hints.Page[Group]{}, fault.NoSuch("user", userID)
+		return hints.Page[Joined]{}, fault.NoSuch("user", userID)
 	}
-	return page.With(found.All(), h), nil
+	page = page.With(found.All(), h)
+	for _, x := range ending.All() {
+		if !page.Truncated && g.Memberships.Live(x.Membership) {
+			page.Rows = append(page.Rows, Joined{x.Group, new(g.Memberships.Until(x.Membership))})
+		}
+	}
+	return page, nil
 }
 
 // Create stores a group and returns it: 404 when its domain does not exist, 409
@@ -163,13 +180,17 @@ func (g Groups) Has(ctx context.Context, userID, groupID string) error {
 		return err
 	}
 	found, err := db.All(ctx, g.DB, membership(userID, groupID))
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("look for user %s in group %s: %w", userID, groupID, err)
-	case len(found) == 0:
-		return noMember(userID, groupID)
 	}
-	return nil
+	if len(found) > 0 {
+		return nil
+	}
+	groups, err := g.Memberships.GroupsOf(ctx, g.DB, userID)
+	if err == nil && !slices.Contains(groups, groupID) {
+		err = noMember(userID, groupID)
+	}
+	return err
 }
 
 func noMember(userID, groupID string) error {

@@ -17,7 +17,7 @@ import (
 
 // authScopes tells a caller what his user may be scoped to
 // (keystone/api/auth.py).
-type authScopes struct{ db db.DB }
+type authScopes struct{ assignment.Grants }
 
 func (h authScopes) routes() []Route {
 	row := func(what string, do func(*Call) (Reply, error)) Route {
@@ -46,9 +46,13 @@ func (h authScopes) domains(c *Call) (Reply, error) {
 	return h.list(c, "domains", assignment.DomainsOf, domainView)
 }
 
-func (h authScopes) list(c *Call, key string, of func(*db.Batch, string) resource.Records, view func(*Call, resource.Record) pyjson.Object) (Reply, error) {
+func (h authScopes) list(c *Call, key string, of func(*db.Batch, string, []string) resource.Records, view func(*Call, resource.Record) pyjson.Object) (Reply, error) {
+	groups, err := h.Memberships.GroupsOf(c.Ctx(), h.DB, c.Caller.User.ID)
+	if err != nil {
+		return Reply{}, err
+	}
 	var b db.Batch
-	found := of(&b, c.Caller.User.ID)
+	found := of(&b, c.Caller.User.ID, groups)
 	if err := h.send(c.Ctx(), &b); err != nil {
 		return Reply{}, err
 	}
@@ -59,14 +63,15 @@ func (h authScopes) list(c *Call, key string, of func(*db.Batch, string) resourc
 	return c.list(key, items, nil, false), nil
 }
 
+// system tells of the user's own grants alone, as Python Keystone does: he may
+// be scoped to the system by those of his groups as well.
 func (h authScopes) system(c *Call) (Reply, error) {
-	var b db.Batch
-	granted, implied := db.Add(&b, assignment.RolesOnSystem(c.Caller.User.ID)), db.Add(&b, assignment.Implications)
-	if err := h.send(c.Ctx(), &b); err != nil {
+	granted, err := h.Assignments(c.Ctx(), assignment.Filter{UserID: c.Caller.User.ID, System: true})
+	if err != nil {
 		return Reply{}, err
 	}
 	system := []pyjson.Object{}
-	if len(assignment.Effective(granted.All(), implied.All())) > 0 {
+	if len(granted) > 0 {
 		system = append(system, pyjson.Object{{Key: "all", Value: true}})
 	}
 	return Reply{Status: http.StatusOK, Body: pyjson.Object{
@@ -76,7 +81,7 @@ func (h authScopes) system(c *Call) (Reply, error) {
 }
 
 func (h authScopes) send(ctx context.Context, b *db.Batch) error {
-	if err := h.db.Send(ctx, b); err != nil {
+	if err := h.DB.Send(ctx, b); err != nil {
 		return fmt.Errorf("list the scopes of a user: %w", err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package v3_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
@@ -83,6 +84,33 @@ func TestGroups(t *testing.T) {
 			{"delete again", "DELETE", one, "tok-admin", "", 404, "Could not find group: {ID}."},
 			{"of what is not there", "GET", one + "/users", "tok-admin", "", 404, "Could not find group: {ID}."},
 			{"unknown marker", "GET", all + "?marker=none", "tok-admin", "", 404, "Marker none could not be found."},
+		})
+	})
+}
+
+// TestJoinedForNow: a membership that ends is told with its end, and told no
+// more after that.
+func TestJoinedForNow(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
+		seedGrants(t, d)
+		exec(t, d, `delete from user_group_membership`)
+		exec(t, d, `insert into identity_provider (id, enabled, domain_id, authorization_ttl) values ('idp', $1, 'default', 30)`, true)
+		verified := time.Now().UTC().Truncate(time.Second)
+		exec(t, d, `insert into expiring_user_group_membership (user_id, group_id, idp_id, last_verified) values ('du', 'dg', 'idp', $1)`, verified)
+		ends := `"membership_expires_at": "` + verified.Add(30*time.Minute).Format("2006-01-02T15:04:05.000000") + `"`
+		script(t, scopedStand(t, d), []step{
+			{"his groups", "GET", "/v3/users/du/groups", "tok-admin", "", 200, ends},
+			{"a name of none, which is not asked of them", "GET", "/v3/users/du/groups?name=none", "tok-admin", "", 200, ends},
+			{"what stands in no group's name", "GET", "/v3/users/du/groups?name__contains=none", "tok-admin", "", 200, `{"groups": []`},
+			{"cut off", "GET", "/v3/users/du/groups?limit=0", "tok-admin", "", 200, `{"groups": []`},
+			{"he is in it", "GET", "/v3/groups/dg/users/du", "tok-admin", "", 204, ""},
+			{"not among its members", "GET", "/v3/groups/dg/users", "tok-admin", "", 200, `{"users": []`},
+			{"which nobody can end", "DELETE", "/v3/groups/dg/users/du", "tok-admin", "", 404, "User 'du' not found in group 'dg'"},
+		})
+		exec(t, d, `update expiring_user_group_membership set last_verified = $1`, verified.Add(-time.Hour))
+		script(t, scopedStand(t, d), []step{
+			{"no group any more", "GET", "/v3/users/du/groups", "tok-admin", "", 200, `{"groups": []`},
+			{"he was in it", "GET", "/v3/groups/dg/users/du", "tok-admin", "", 404, "User 'du' not found in group 'dg'"},
 		})
 	})
 }

@@ -88,7 +88,11 @@ func (h projects) withLimits(c *Call, list []resource.Record) ([]pyjson.Object, 
 
 // reached are the projects that the caller has a role on.
 func (h projects) reached(c *Call) (map[string]bool, error) {
-	rows, err := db.All(c.Ctx(), h.DB, assignment.ProjectIDsOf(c.Caller.User.ID))
+	groups, err := h.memberships.GroupsOf(c.Ctx(), h.DB, c.Caller.User.ID)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.All(c.Ctx(), h.DB, assignment.ProjectIDsOf(c.Caller.User.ID, groups))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 
+	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/hints"
 	"github.com/keystone-go/keystone-go/internal/notify"
@@ -20,6 +21,7 @@ type projects struct {
 	resource.Projects
 	defaultDomain string // [identity] default_domain_id
 	limits        limit.Limits
+	memberships   identity.Memberships
 }
 
 func (h projects) routes() []Route {

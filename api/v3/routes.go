@@ -43,13 +43,13 @@ type Resources struct {
 // Table is every row that is served, without the HEAD of each GET.
 func Table(r Resources) []Route {
 	people := users{r.Users, r.Auth, r.Groups, r.DefaultDomain}
-	tree := projects{r.Projects, r.DefaultDomain, r.Limits}
+	tree := projects{r.Projects, r.DefaultDomain, r.Limits, r.Grants.Memberships}
 	rows := slices.Concat(
 		discoveryRoutes(),
 		r.Own.routes(r.DB),
 		healthcheck{r.Health, r.Now}.routes(),
 		authTokens{r.Auth}.routes(),
-		authScopes{r.DB}.routes(),
+		authScopes{r.Grants}.routes(),
 		people.routes(),
 		groups{r.Groups, people, r.DefaultDomain}.routes(),
 		regions{r.Regions}.routes(),

@@ -74,6 +74,7 @@ func resources(t testing.TB, d db.DB) v3.Resources {
 	if err != nil {
 		t.Fatal(err)
 	}
+	memberships := identity.Memberships{Now: time.Now, Usual: 60}
 	return v3.Resources{
 		DB: d, DefaultDomain: "default", Now: time.Now,
 		Regions: catalog.Regions{DB: d}, Services: catalog.Services{DB: d}, Endpoints: catalog.Endpoints{DB: d},
@@ -88,9 +89,9 @@ func resources(t testing.TB, d db.DB) v3.Resources {
 			return s.Value, found && !s.Secret
 		}},
 		Users:       identity.Users{DB: d, Hasher: hasher, Revoker: revoker, Now: time.Now, NewID: uuid.Hex},
-		Groups:      identity.Groups{DB: d, Revoker: revoker},
+		Groups:      identity.Groups{DB: d, Revoker: revoker, Memberships: memberships},
 		Roles:       assignment.Roles{DB: d, Prohibited: []string{"admin"}},
-		Grants:      assignment.Grants{DB: d},
+		Grants:      assignment.Grants{DB: d, Memberships: memberships},
 		Credentials: v3.Credentials{Credentials: credential.Credentials{DB: d, Vault: vault(t), UserLimit: -1}},
 		Registry:    limit.Registry{DB: d}, Limits: limit.Limits{DB: d, Model: limit.Flat},
 	}

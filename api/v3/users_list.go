@@ -2,8 +2,10 @@ package v3
 
 import (
 	"context"
+	"slices"
 
 	"github.com/keystone-go/keystone-go/assignment"
+	"github.com/keystone-go/keystone-go/auth"
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/hints"
@@ -92,13 +94,22 @@ func (h users) delete(c *Call) (Reply, error) {
 }
 
 func (h users) groupsOf(c *Call) (Reply, error) {
-	read := func(ctx context.Context, q hints.Hints) (hints.Page[identity.Group], error) {
-		return h.groups.Of(ctx, c.Param("user_id"), q)
+	read := func(ctx context.Context, q hints.Hints) (hints.Page[identity.Joined], error) {
+		p, err := h.groups.Of(ctx, c.Param("user_id"), q)
+		if own := c.scopedDomain(); own != "" {
+			p.Rows = slices.DeleteFunc(p.Rows, func(g identity.Joined) bool { return g.DomainID != own })
+		}
+		return p, err
 	}
-	view := func(c *Call, g identity.Group) pyjson.Object {
-		return groupView(c, g).Set("membership_expires_at", nil)
+	view := func(c *Call, g identity.Joined) pyjson.Object {
+		var until any
+		if g.Until != nil {
+			until = auth.ISOMicro(*g.Until)
+		}
+		o := groupView(c, g.Group)
+		return slices.Insert(o, len(o)-1, pyjson.Member{Key: "membership_expires_at", Value: until}) // before its links
 	}
-	return lists[identity.Group]{key: "groups", filters: []string{"name"}, limit: h.groups.Limit, read: read, view: view}.answer(c)
+	return lists[identity.Joined]{key: "groups", filters: []string{"name"}, limit: h.groups.Limit, read: read, view: view}.answer(c)
 }
 
 // projectsOf lists what the user has a role on; the filters are asked of the
@@ -108,8 +119,12 @@ func (h users) projectsOf(c *Call) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
+	groups, err := h.groups.Memberships.GroupsOf(c.Ctx(), h.DB, c.Param("user_id"))
+	if err != nil {
+		return Reply{}, err
+	}
 	var b db.Batch
-	found := assignment.ProjectsOf(&b, c.Param("user_id"))
+	found := assignment.ProjectsOf(&b, c.Param("user_id"), groups)
 	if err := h.DB.Send(c.Ctx(), &b); err != nil {
 		return Reply{}, err
 	}

@@ -21,16 +21,17 @@ func (b *builder) resources() v3.Resources {
 	d, global := b.app.DB, b.cfg.Default.ListLimit
 	ofCatalog := listLimit(b.cfg.Catalog.ListLimit, global)
 	ofLimits := listLimit(b.cfg.UnifiedLimit.ListLimit, global)
+	memberships := identity.Memberships{Now: b.Now, Usual: b.cfg.Federation.DefaultAuthorizationTTL}
 	return v3.Resources{
 		Own:    v3.Own{Guard: b.app.guard, Desk: desk{b.app.face}, Log: b.Log},
 		Health: b.checks, Now: b.Now, DB: d, Auth: b.app.Auth, Users: b.app.Users,
-		Groups:         identity.Groups{DB: d, Limit: listLimit(b.cfg.Identity.ListLimit, global), Revoker: b.app.Users.Revoker},
+		Groups:         identity.Groups{DB: d, Limit: listLimit(b.cfg.Identity.ListLimit, global), Revoker: b.app.Users.Revoker, Memberships: memberships},
 		Regions:        catalog.Regions{DB: d, Limit: ofCatalog},
 		Services:       catalog.Services{DB: d, Limit: ofCatalog},
 		Endpoints:      catalog.Endpoints{DB: d, Limit: ofCatalog},
 		Policies:       catalog.Policies{DB: d, Limit: listLimit(b.cfg.Policy.ListLimit, global)},
 		EndpointGroups: catalog.EndpointGroups{DB: d}, EndpointFilter: catalog.EndpointFilter{DB: d},
-		Grants: assignment.Grants{DB: d},
+		Grants: assignment.Grants{DB: d, Memberships: memberships},
 		Credentials: v3.Credentials{
 			Credentials:  credential.Credentials{DB: d, Vault: b.vault, UserLimit: b.cfg.Credential.UserLimit},
 			Primary:      b.cfg.Auth.AdditionalPrimaryAuthMethods,

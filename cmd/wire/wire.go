@@ -290,6 +290,7 @@ func authConfig(cfg *conf.Config) auth.Config {
 		AdminToken:         cfg.Default.AdminToken,
 		Provider:           cfg.Token.Provider,
 		IdleDays:           cfg.SecurityCompliance.DisableUserAccountDaysInactive,
+		MembershipMinutes:  cfg.Federation.DefaultAuthorizationTTL,
 	}
 }
 
