@@ -27,7 +27,10 @@ func Snapshot(ctx context.Context, d DB, f func(Conn) error) error {
 // snapshots make a transaction that has begun one of a single moment. The
 // transactions of SQLite are so; MariaDB has to begin another.
 var snapshots = map[Dialect][]string{
-	Postgres: {`set transaction isolation level repeatable read read only`},
+	Postgres: {
+		`set transaction isolation level repeatable read read only`,
+		`set local idle_in_transaction_session_timeout = 0`, // f may take its time between two reads
+	},
 	MariaDB: {
 		`set session transaction isolation level repeatable read`,
 		`start transaction with consistent snapshot, read only`,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -86,16 +87,26 @@ func (t table) folded(names []string, r row) (key [16]byte, ok bool) {
 }
 
 // fold writes a text so that those which utf8mb3_general_ci takes for the same
-// are the same: letters without accents and case, no blanks at the end.
+// are the same: letters without case, those of Latin, Greek and Cyrillic without
+// accents too, no blanks at the end. It takes a few more for the same, which have
+// got another case since that order was made.
 func fold(s string) string {
-	s = strings.TrimRight(s, " ")
 	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1
+		if r < utf8.RuneSelf {
+			return unicode.ToUpper(r)
 		}
-		if r == 'ß' {
+		switch r {
+		case 'ß':
 			return 'S'
+		case 'ϲ':
+			return 'Σ'
+		case 'й', 'Й':
+			return 'Й'
+		}
+		base, _ := utf8.DecodeRune(norm.NFD.AppendString(nil, string(r)))
+		if unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
+			r = base
 		}
 		return unicode.ToUpper(r)
-	}, norm.NFD.String(s))
+	}, strings.TrimRight(s, " "))
 }

@@ -66,10 +66,11 @@ func (c *Copy) Run(ctx context.Context, dry bool) error {
 	if r.source != "" && r.source != c.Source {
 		return fmt.Errorf("%w: %s", ErrOther, r.source)
 	}
-	return db.Snapshot(ctx, c.From, func(from db.Conn) error {
+	var report *Report
+	err = db.Snapshot(ctx, c.From, func(from db.Conn) error {
 		i := &inspector{from: from.Dialect(), to: c.Into, done: r.done}
-		report, err := i.inspect(ctx, from)
-		if err != nil {
+		var err error
+		if report, err = i.inspect(ctx, from); err != nil {
 			return err
 		}
 		c.Told(report)
@@ -81,6 +82,14 @@ func (c *Copy) Run(ctx context.Context, dry bool) error {
 		}
 		return c.carry(ctx, from, r, report, i.stale)
 	})
+	if err != nil || dry {
+		return err
+	}
+	c.Say("All rows are copied; now they are read back.")
+	if err := c.verify(ctx, r, report); err != nil {
+		return err
+	}
+	return c.end(ctx)
 }
 
 // carry writes the target.
@@ -105,14 +114,7 @@ func (c *Copy) carry(ctx context.Context, from db.Conn, r *record, report *Repor
 	if err := c.parents(ctx, from); err != nil {
 		return fmt.Errorf("copy %s: %w", projects, err)
 	}
-	if err := c.sequences(ctx); err != nil {
-		return err
-	}
-	c.Say("All rows are copied; now they are read back.")
-	if err := c.verify(ctx, r, report); err != nil {
-		return err
-	}
-	return c.end(ctx)
+	return c.sequences(ctx)
 }
 
 // batch is what goes into one transaction.

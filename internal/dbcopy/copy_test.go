@@ -290,6 +290,34 @@ func TestSourceChanges(t *testing.T) {
 	}
 }
 
+// TestTwoAtOnce: of two that fill one target one goes on at most, and it comes
+// out whole.
+func TestTwoAtOnce(t *testing.T) {
+	from := dbtest.OpenRecorded(t, "postgres")
+	for _, engine := range dbtest.Engines() {
+		t.Run(engine, func(t *testing.T) {
+			to := empty(t, engine)
+			interrupt(t, newTrial(from, to), 3)
+			other := newTrial(from, to)
+			var err error
+			other.Say = func(line string) {
+				if strings.HasPrefix(line, "project: ") { // the other one takes over in the middle
+					err = newTrial(from, to).Run(t.Context(), false)
+				}
+			}
+			if late := other.Run(t.Context(), false); late == nil {
+				t.Error("the one that was overtaken says nothing")
+			}
+			if err != nil {
+				t.Errorf("the one that overtook: %v", err)
+			}
+			if diff := cmp.Diff(sums(t, from, engine), sums(t, to, engine)); diff != "" {
+				t.Errorf("-source +target\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestSpoilt: a target that somebody else has written to is not called whole,
 // and the next run begins anew.
 func TestSpoilt(t *testing.T) {
