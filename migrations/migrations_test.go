@@ -116,19 +116,40 @@ func TestExpandFirst(t *testing.T) {
 
 // TestFromEveryRevision: wherever a database stands, it comes to head.
 func TestFromEveryRevision(t *testing.T) {
-	for _, revision := range migrations.Revisions() {
-		t.Run(revision, func(t *testing.T) {
-			d := dbtest.Connect(t, db.Config{URL: dbtest.EmptyURL(t, "sqlite")})
-			if err := migrations.UpTo(t.Context(), d, revision); err != nil {
-				t.Fatal(err)
-			}
-			if err := migrations.Sync(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, "schema.txt", sameEverywhere(t, d))
-			checkHead(t, d)
-		})
+	for _, engine := range []string{"sqlite", "mariadb"} {
+		for _, revision := range migrations.Revisions() {
+			t.Run(engine+" from "+revision, func(t *testing.T) {
+				d := dbtest.Connect(t, db.Config{URL: dbtest.EmptyURL(t, engine)})
+				if err := migrations.UpTo(t.Context(), d, revision); err != nil {
+					t.Fatal(err)
+				}
+				if err := migrations.Sync(t.Context(), d); err != nil {
+					t.Fatal(err)
+				}
+				golden(t, "schema.txt", sameEverywhere(t, d))
+				checkHead(t, d)
+			})
+		}
 	}
+}
+
+// TestCutShort: MariaDB commits each change of the schema, so a migration that
+// ended in the midst of a step is run again; what is in already is passed over.
+// What Python's older releases called an index is gone too.
+func TestCutShort(t *testing.T) {
+	d := dbtest.Connect(t, db.Config{URL: dbtest.EmptyURL(t, "mariadb")})
+	if err := migrations.UpTo(t.Context(), d, zedContract); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, d, `alter table project_tag drop index project_id, add unique project_tag_project_id_key (project_id, name)`)
+	exec(t, d, `alter table access_rule drop index access_rule_external_id_key`)
+	exec(t, d, `alter table mapping add column schema_version varchar(5) default '1.0' not null`)
+	exec(t, d, `create index ix_revocation_event_project_id_user_id on revocation_event (project_id, user_id)`)
+	if err := migrations.Sync(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "head-mariadb.txt", dbtest.MariaDBSchema(t, d))
+	checkHead(t, d)
 }
 
 func TestHeadIsNotTouched(t *testing.T) {

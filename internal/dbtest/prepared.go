@@ -17,7 +17,7 @@ import (
 // tables, which run on each engine in their own tests.
 var (
 	portable     = regexp.MustCompile(`(?i)^\s*(select|insert|update|delete|with)\s`)
-	postgresOnly = regexp.MustCompile(`(?i)pg_|txid_|on conflict|returning|clock_timestamp|::|information_schema|keystone_go_|xmin| as text\)`)
+	postgresOnly = regexp.MustCompile(`(?i)pg_|txid_|on conflict|returning|clock_timestamp|::|information_schema|generate_series|public\.|keystone_go_|xmin| as text\)`)
 )
 
 // prepared are the texts that have run on Postgres in this process, and MariaDB

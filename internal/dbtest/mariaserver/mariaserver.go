@@ -25,6 +25,8 @@ const startLimit = time.Minute
 type Server struct {
 	// URL leads to its database "mysql", as root, over a local port.
 	URL string
+	// Socket is where it listens as well.
+	Socket string
 
 	end func()
 }
@@ -33,7 +35,7 @@ type Server struct {
 // a server lives as long as one test run.
 var small = []string{
 	"--no-defaults", "--innodb-log-file-size=16M", "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--innodb-doublewrite=0",
-	"--innodb-file-per-table=0", "--innodb-buffer-pool-size=64M", "--innodb-stats-persistent=0", "--sync-frm=OFF",
+	"--innodb-file-per-table=0", "--innodb-buffer-pool-size=64M", "--innodb-stats-persistent=0", "--innodb-use-native-aio=0", "--sync-frm=OFF",
 	"--skip-log-bin", "--skip-name-resolve", "--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci",
 }
 
@@ -80,7 +82,8 @@ func start(server *exec.Cmd, dir string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	server.Args = append(server.Args, "--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "own-pid"),
+	socket := filepath.Join(dir, "socket")
+	server.Args = append(server.Args, "--socket="+socket, "--pid-file="+filepath.Join(dir, "own-pid"),
 		"--port="+port, "--bind-address=127.0.0.1", "--max-connections=800", "--innodb-lock-wait-timeout=20", "--innodb-flush-sync=0")
 	// The server's end is waited for, so that nothing is written any more.
 	end, err := proctest.Guard(`pid=$(cat "$1/pid" 2>/dev/null)
@@ -94,7 +97,7 @@ while kill -0 "$pid" 2>/dev/null && [ $n -lt 100 ]; do n=$((n+1)); sleep 0.1; do
 		end()
 		return nil, err
 	}
-	return &Server{URL: "mysql+pymysql://root@127.0.0.1:" + port + "/mysql", end: end}, nil
+	return &Server{URL: "mysql+pymysql://root@127.0.0.1:" + port + "/mysql", Socket: socket, end: end}, nil
 }
 
 // Stop ends the server, removes its folder and waits for both.
