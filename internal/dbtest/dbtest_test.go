@@ -109,6 +109,7 @@ func TestPrepared(t *testing.T) {
 		`select id from project where id = $1 for key share`:       true,
 		`insert into policy (id, type, blob) values ($1, $2, $3)`:  false,
 		`select nothing from project`:                              false,
+		`select now from own_table_of_a_test`:                      true,
 		`select id from project where name ilike $1`:               false,
 		`delete from region where id = $1 returning id::text`:      false,
 		`select id from project order by name nulls first limit 1`: false,

@@ -79,7 +79,8 @@ func prepare(text string) error {
 		}
 		prepared.texts = map[string]bool{}
 	}
-	if err := db.Prepare(ctx, prepared.on, strings.ReplaceAll(text, db.ForShare(db.Postgres), db.ForShare(db.MariaDB))); err != nil {
+	err := db.Prepare(ctx, prepared.on, strings.ReplaceAll(text, db.ForShare(db.Postgres), db.ForShare(db.MariaDB)))
+	if err != nil && !strings.Contains(err.Error(), "Error 1146 ") { // a table that the test made for itself
 		return err
 	}
 	prepared.texts[text] = true
