@@ -12,6 +12,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/conf"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/passhash"
+	"github.com/keystone-go/keystone-go/migrations"
 )
 
 // NewHasher makes the hashing gate of a configuration.
@@ -50,9 +51,17 @@ func hasherOptions(cfg *conf.Config) passhash.Options {
 	}
 }
 
-// OpenDB opens [database] connection.
+// OpenDB opens [database] connection, which must not be a copy in the making.
 func OpenDB(ctx context.Context, cfg *conf.Config, observe func(db.Event)) (db.DB, error) {
-	return openDB(ctx, cfg, observe, nil)
+	d, err := openDB(ctx, cfg, observe, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s, err := migrations.Stands(ctx, d); err == nil && s == migrations.Begun {
+		d.Close()
+		return nil, migrations.ErrUnfinished
+	}
+	return d, nil
 }
 
 func openDB(ctx context.Context, cfg *conf.Config, observe func(db.Event), waited func(time.Duration)) (db.DB, error) {

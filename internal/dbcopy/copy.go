@@ -190,8 +190,11 @@ func (c *Copy) write(ctx context.Context, r *record, t table, b batch) error {
 		}
 		return nil
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		r.done[t.name] = b.sum
+	case errors.Is(err, db.ErrDuplicate) || errors.Is(err, db.ErrReference):
+		err = errors.Join(fmt.Errorf("another program has changed the target; the same command begins anew: %w", err), c.spoil(ctx, r))
 	}
 	return err
 }

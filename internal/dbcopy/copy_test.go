@@ -318,6 +318,26 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 }
 
+// TestForeignRows: what somebody else has put into the target is met where it
+// is in the way, and is gone in the end.
+func TestForeignRows(t *testing.T) {
+	for _, engine := range dbtest.Engines() {
+		t.Run(engine, func(t *testing.T) {
+			from, to := dbtest.OpenRecorded(t, "sqlite"), empty(t, engine)
+			interrupt(t, newTrial(from, to), 5)
+			exec(t, to, `insert into project (id, name, domain_id, is_domain) values ('<<keystone.domain.root>>', 'root', '<<keystone.domain.root>>', $1)`, true)
+			exec(t, to, `insert into role (id, name) values ('extra', 'extra')`)
+			if err := newTrial(from, to).Run(t.Context(), false); err == nil || !strings.Contains(err.Error(), "copy project: another program has changed the target; the same command begins anew") {
+				t.Fatalf("with foreign rows: %v", err)
+			}
+			newTrial(from, to).must(t)
+			if diff := cmp.Diff(sums(t, from, engine), sums(t, to, engine)); diff != "" {
+				t.Errorf("-source +target\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestSpoilt: a target that somebody else has written to is not called whole,
 // and the next run begins anew.
 func TestSpoilt(t *testing.T) {
