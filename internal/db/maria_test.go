@@ -32,7 +32,8 @@ func TestMariaDBText(t *testing.T) {
 		`select $1 -- end`:                      {`select ? `, []int{0}},
 		`select a - $1 - -$2, '--', $3`:         {`select a - ? - -?, '--', ?`, []int{0, 1, 2}},
 		`select cast($1 as varchar), cast($1 as bigint), 'x as varchar)', a as varchar_`: {
-			`select cast(? as char), cast(? as signed), 'x as varchar)', a as varchar_`, []int{0, 0}},
+			`select cast(? as char), cast(? as signed), 'x as varchar)', a as varchar_`, []int{0, 0},
+		},
 		`select 'open $1`: {text: `select 'open $1`},
 		`select $, $a`:    {text: `select $, $a`},
 	} {
