@@ -28,11 +28,7 @@ type RegionChange struct {
 }
 
 // Regions are the regions of a database.
-type Regions struct {
-	DB db.DB
-	// Limit is [catalog] list_limit, 0 for none.
-	Limit int
-}
+type Regions struct{ DB db.DB }
 
 // Get returns a region; 404 when there is none.
 func (r Regions) Get(ctx context.Context, id string) (Region, error) {

@@ -37,8 +37,6 @@ type Change struct {
 // Limits are the limits of a database.
 type Limits struct {
 	DB db.DB
-	// Limit is [unified_limit] list_limit, 0 for none.
-	Limit int
 	// Model is [unified_limit] enforcement_model.
 	Model Model
 }

@@ -29,11 +29,7 @@ type RegisteredChange struct {
 }
 
 // Registry are the registered limits of a database.
-type Registry struct {
-	DB db.DB
-	// Limit is [unified_limit] list_limit, 0 for none.
-	Limit int
-}
+type Registry struct{ DB db.DB }
 
 // Get returns a registered limit; 404 when there is none.
 func (r Registry) Get(ctx context.Context, id string) (Registered, error) {

@@ -18,17 +18,15 @@ import (
 func (c *Call) hints(config int, names ...string) (hints.Hints, error) {
 	pairs := pairsOf(c.r.URL.RawQuery)
 	h := hints.Hints{Filters: hints.Parse(pairs, names), Limit: config, Limited: config > 0, Max: c.maxList}
-	for _, p := range pairs {
-		switch p.Name {
-		case "marker":
-			h.Marker = &p.Value
-		case "limit":
-			n, err := strconv.Atoi(strings.TrimSpace(p.Value))
-			if err != nil || n < 0 {
-				return h, invalid("the limit %q is not a whole number of at least 0", p.Value)
-			}
-			h.Limit, h.Limited = min(n, c.maxList), true
+	if v, asked := c.query["marker"]; asked {
+		h.Marker = &v[0]
+	}
+	if v, asked := c.query["limit"]; asked {
+		n, err := strconv.Atoi(strings.TrimSpace(v[0]))
+		if err != nil || n < 0 {
+			return h, invalid("the limit %q is not a whole number of at least 0", v[0])
 		}
+		h.Limit, h.Limited = min(n, c.maxList), true
 	}
 	return h, nil
 }
@@ -70,6 +68,9 @@ type lists[T any] struct {
 	filters []string
 	// limit is the resource's list_limit, 0 for none.
 	limit int
+	// fixed is set where a request cannot ask for another limit than that, as
+	// Python Keystone has it of users and groups.
+	fixed bool
 	read  func(context.Context, hints.Hints) (hints.Page[T], error)
 	view  func(*Call, T) pyjson.Object
 }
@@ -79,6 +80,9 @@ func (l lists[T]) answer(c *Call) (Reply, error) {
 	h, err := c.hints(l.limit, l.filters...)
 	if err != nil {
 		return Reply{}, err
+	}
+	if l.fixed && l.limit > 0 {
+		h.Limit = l.limit
 	}
 	p, err := l.read(c.Ctx(), h)
 	if err != nil {

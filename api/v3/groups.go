@@ -83,7 +83,7 @@ func (h groups) list(c *Call) (Reply, error) {
 	read := func(ctx context.Context, q hints.Hints) (hints.Page[identity.Group], error) {
 		return h.List(ctx, q, c.scopedDomain())
 	}
-	return lists[identity.Group]{key: "groups", filters: []string{"domain_id", "name"}, limit: h.Limit, read: read, view: groupView}.answer(c)
+	return lists[identity.Group]{key: "groups", filters: []string{"domain_id", "name"}, limit: h.Limit, fixed: true, read: read, view: groupView}.answer(c)
 }
 
 func (h groups) create(c *Call) (Reply, error) {
@@ -118,7 +118,7 @@ func (h groups) delete(c *Call) (Reply, error) {
 }
 
 func (h groups) members(c *Call) (Reply, error) {
-	return h.users.listWhere(c, identity.UserFilter{GroupID: c.Param("group_id")}, false)
+	return h.users.listWhere(c, identity.UserFilter{GroupID: c.Param("group_id")})
 }
 
 func (h groups) check(c *Call) (Reply, error) {

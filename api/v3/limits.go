@@ -77,7 +77,7 @@ func (h limits) list(c *Call) (Reply, error) {
 	see := viewer(c)
 	read := func(ctx context.Context, q hints.Hints) (hints.Page[limit.Limit], error) { return h.List(ctx, q, see) }
 	names := []string{"service_id", "region_id", "resource_name", "project_id", "domain_id"}
-	return lists[limit.Limit]{key: "limits", filters: names, limit: h.Limit, read: read, view: limitView}.answer(c)
+	return lists[limit.Limit]{key: "limits", filters: names, read: read, view: limitView}.answer(c)
 }
 
 // viewer is what the caller may see of all limits, whatever the rule says.

@@ -15,7 +15,7 @@ type registeredLimits struct{ limit.Registry }
 
 func (h registeredLimits) routes() []Route {
 	const all, one = "/v3/registered_limits", "/v3/registered_limits/{registered_limit_id}"
-	list := lists[limit.Registered]{key: "registered_limits", filters: []string{"service_id", "region_id", "resource_name"}, limit: h.Limit, read: h.List, view: registeredView}
+	list := lists[limit.Registered]{key: "registered_limits", filters: []string{"service_id", "region_id", "resource_name"}, read: h.List, view: registeredView}
 	return []Route{
 		{Method: "GET", Path: all, Rule: "identity:list_registered_limits", Query: &registeredQuery, Do: list.answer, Limit: ratelimit.ClassToken, Rel: "registered_limits", Summary: "List registered limits"},
 		{Method: "POST", Path: all, Rule: "identity:create_registered_limits", Body: &newRegistered, Do: h.create, Limit: ratelimit.ClassToken, Rel: "registered_limits", Summary: "Register limits"},

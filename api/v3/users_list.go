@@ -38,11 +38,11 @@ func (h users) list(c *Call) (Reply, error) {
 			f.Federated[name] = v[0]
 		}
 	}
-	return h.listWhere(c, f, true)
+	return h.listWhere(c, f)
 }
 
 // listWhere answers a list of users; in a domain-scoped token's domain alone.
-func (h users) listWhere(c *Call, f identity.UserFilter, limited bool) (Reply, error) {
+func (h users) listWhere(c *Call, f identity.UserFilter) (Reply, error) {
 	f.DomainID = c.scopedDomain()
 	for _, v := range c.query["password_expires_at"] {
 		e, err := identity.ParseExpiry(v)
@@ -51,17 +51,13 @@ func (h users) listWhere(c *Call, f identity.UserFilter, limited bool) (Reply, e
 		}
 		f.PasswordExpires = append(f.PasswordExpires, e)
 	}
-	l := lists[identity.Listed]{
-		key: "users", filters: userFilters,
+	return lists[identity.Listed]{
+		key: "users", filters: userFilters, limit: h.Limit, fixed: true,
 		read: func(ctx context.Context, q hints.Hints) (hints.Page[identity.Listed], error) {
 			return h.List(ctx, q, f)
 		},
 		view: func(c *Call, l identity.Listed) pyjson.Object { return h.view(c, l.View()) },
-	}
-	if limited {
-		l.limit = h.Limit
-	}
-	return l.answer(c)
+	}.answer(c)
 }
 
 func (h users) one() thing[identity.View] {
@@ -109,7 +105,7 @@ func (h users) groupsOf(c *Call) (Reply, error) {
 		o := groupView(c, g.Group)
 		return slices.Insert(o, len(o)-1, pyjson.Member{Key: "membership_expires_at", Value: until}) // before its links
 	}
-	return lists[identity.Joined]{key: "groups", filters: []string{"name"}, limit: h.groups.Limit, read: read, view: view}.answer(c)
+	return lists[identity.Joined]{key: "groups", filters: []string{"name"}, limit: h.groups.Limit, fixed: true, read: read, view: view}.answer(c)
 }
 
 // projectsOf lists what the user has a role on; the filters are asked of the

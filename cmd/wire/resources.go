@@ -20,13 +20,12 @@ import (
 func (b *builder) resources() v3.Resources {
 	d, global := b.app.DB, b.cfg.Default.ListLimit
 	ofCatalog := listLimit(b.cfg.Catalog.ListLimit, global)
-	ofLimits := listLimit(b.cfg.UnifiedLimit.ListLimit, global)
 	memberships := identity.Memberships{Now: b.Now, Usual: b.cfg.Federation.DefaultAuthorizationTTL}
 	return v3.Resources{
 		Own:    v3.Own{Guard: b.app.guard, Desk: desk{b.app.face}, Log: b.Log},
 		Health: b.checks, Now: b.Now, DB: d, Auth: b.app.Auth, Users: b.app.Users,
 		Groups:         identity.Groups{DB: d, Limit: listLimit(b.cfg.Identity.ListLimit, global), Revoker: b.app.Users.Revoker, Memberships: memberships},
-		Regions:        catalog.Regions{DB: d, Limit: ofCatalog},
+		Regions:        catalog.Regions{DB: d},
 		Services:       catalog.Services{DB: d, Limit: ofCatalog},
 		Endpoints:      catalog.Endpoints{DB: d, Limit: ofCatalog},
 		Policies:       catalog.Policies{DB: d, Limit: listLimit(b.cfg.Policy.ListLimit, global)},
@@ -38,8 +37,8 @@ func (b *builder) resources() v3.Resources {
 			CrossProject: b.cfg.SecurityCompliance.AllowInsecureAdminTrustCrossProjectCredentialsAccess,
 		},
 		Roles:    assignment.Roles{DB: d, Limit: listLimit(b.cfg.Role.ListLimit, global), Prohibited: b.cfg.Assignment.ProhibitedImpliedRole},
-		Registry: limit.Registry{DB: d, Limit: ofLimits},
-		Limits:   limit.Limits{DB: d, Limit: ofLimits, Model: limit.ModelOf(b.cfg.UnifiedLimit.EnforcementModel)},
+		Registry: limit.Registry{DB: d},
+		Limits:   limit.Limits{DB: d, Model: limit.ModelOf(b.cfg.UnifiedLimit.EnforcementModel)},
 		Projects: b.projects(), DefaultDomain: b.cfg.Identity.DefaultDomainID,
 		DomainConfigs: b.domainConfigs(),
 	}
