@@ -63,6 +63,7 @@ func refusable(t *testing.T, engine string, cost int) *cloud {
 	three := 3
 	c := newCloud(t, harness.Options{Engine: engine, Conf: func(c *conf.Config) {
 		c.SecurityCompliance.LockoutFailureAttempts = &three
+		c.SecurityCompliance.LockoutDuration = 24 * 3600 // longer than it takes to measure
 		c.Identity.PasswordHashRounds = &cost
 		c.KeystoneGo.HashSlots = 1
 	}})

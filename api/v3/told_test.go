@@ -65,8 +65,14 @@ func TestToldOfDomainGone(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d db.DB) {
 		const project = `insert into project (id, name, domain_id, parent_id, is_domain, enabled) values ($1, $1, $2, $3, $4, $5)`
 		for _, p := range []struct{ id, domain, parent any }{
-			{"d1", "<<keystone.domain.root>>", nil}, {"d2", "<<keystone.domain.root>>", nil}, {"on", "<<keystone.domain.root>>", nil},
-			{"a", "d1", "d1"}, {"b", "d1", "a"}, {"c", "d1", "b"}, {"e", "d1", "d1"}, {"x", "d2", "d2"},
+			{"d1", "<<keystone.domain.root>>", nil},
+			{"d2", "<<keystone.domain.root>>", nil},
+			{"on", "<<keystone.domain.root>>", nil},
+			{"a", "d1", "d1"},
+			{"b", "d1", "a"},
+			{"c", "d1", "b"},
+			{"e", "d1", "d1"},
+			{"x", "d2", "d2"},
 		} {
 			exec(t, d, project, p.id, p.domain, p.parent, p.parent == nil, p.parent != nil || p.id == "on")
 		}

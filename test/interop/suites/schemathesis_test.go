@@ -43,7 +43,7 @@ func TestSchemathesis(t *testing.T) {
 	pin(t, document, known)
 	before := tallied(t, e.Go)
 	cmd := exec.CommandContext(t.Context(), peer.Venv("schemathesis"), "run", document, "--url", e.Go.URL,
-		"-H", "X-Auth-Token: "+admin, "--phases", "examples,coverage,fuzzing", "--max-examples", "30", "--seed", "1", "--workers", "2",
+		"-H", "X-Auth-Token: "+admin, "--phases", "examples,coverage,fuzzing", "--max-examples", "30", "--seed", "1", "--workers", "1",
 		"--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
 		"--request-timeout", "30", "--continue-on-failure", "--no-color")
 	if limits != "" {
