@@ -57,7 +57,7 @@ func TestTraces(t *testing.T) {
 				}
 			}
 			id, _ := hex.DecodeString(trace)
-			system := map[string]string{"sqlite": "sqlite", "postgres": "postgresql"}[engine]
+			system := map[string]string{"sqlite": "sqlite", "postgres": "postgresql", "mariadb": "mariadb"}[engine]
 			if n := strings.Count(text, "POST /v3/auth/tokens"); n != 2 || strings.Count(text, string(id)) < 4 || strings.Count(text, "db read") < 2 ||
 				!strings.Contains(text, system) || strings.Count(text, "req-") != 2 {
 				t.Errorf("%d logins in the traces: %q", n, text)

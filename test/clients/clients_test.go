@@ -15,6 +15,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/keystone-go/keystone-go/internal/dbtest"
 )
 
 func TestClients(t *testing.T) {
@@ -32,7 +34,13 @@ func TestClients(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		s := production(t, program)
+		s := production(t, program, newPostgres(t))
+		grantDomain(t, s)
+		all(t, s)
+	})
+	t.Run("mariadb", func(t *testing.T) {
+		t.Parallel()
+		s := production(t, program, dbtest.EmptyURL(t, "mariadb"))
 		grantDomain(t, s)
 		all(t, s)
 	})

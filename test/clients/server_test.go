@@ -111,11 +111,11 @@ func cloudPassword(t *testing.T, path string) string {
 }
 
 // production starts the server as an operator does: keystone.conf, keys and
-// schema by command, bootstrap, serve, on an empty Postgres database.
-func production(t *testing.T, program string) server {
+// schema by command, bootstrap, serve, on an empty database.
+func production(t *testing.T, program, database string) server {
 	t.Helper()
 	folder := t.TempDir()
-	s := server{url: "http://" + freeAddress(t), password: "s3cret $ig&ns%", database: newPostgres(t)}
+	s := server{url: "http://" + freeAddress(t), password: "s3cret $ig&ns%", database: database}
 	conf := filepath.Join(folder, "keystone.conf")
 	text := fmt.Sprintf(`
 [DEFAULT]
