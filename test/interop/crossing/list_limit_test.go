@@ -21,11 +21,23 @@ func TestListLimit(t *testing.T) {
 	p := c.manyOfAll()
 	compared := 0
 	for _, list := range []struct{ key, path string }{
-		{"users", "/v3/users"}, {"groups", "/v3/groups"}, {"projects", "/v3/projects"}, {"domains", "/v3/domains"}, {"roles", "/v3/roles"},
-		{"services", "/v3/services"}, {"endpoints", "/v3/endpoints"}, {"regions", "/v3/regions"}, {"policies", "/v3/policies"},
-		{"credentials", "/v3/credentials"}, {"registered_limits", "/v3/registered_limits"}, {"limits", "/v3/limits"},
-		{"users", "/v3/groups/" + p.group + "/users"}, {"groups", "/v3/users/" + p.id + "/groups"}, {"projects", "/v3/users/" + p.id + "/projects"},
-		{"role_assignments", "/v3/role_assignments"}, {"endpoint_groups", "/v3/OS-EP-FILTER/endpoint_groups"},
+		{"users", "/v3/users"},
+		{"groups", "/v3/groups"},
+		{"projects", "/v3/projects"},
+		{"domains", "/v3/domains"},
+		{"roles", "/v3/roles"},
+		{"services", "/v3/services"},
+		{"endpoints", "/v3/endpoints"},
+		{"regions", "/v3/regions"},
+		{"policies", "/v3/policies"},
+		{"credentials", "/v3/credentials"},
+		{"registered_limits", "/v3/registered_limits"},
+		{"limits", "/v3/limits"},
+		{"users", "/v3/groups/" + p.group + "/users"},
+		{"groups", "/v3/users/" + p.id + "/groups"},
+		{"projects", "/v3/users/" + p.id + "/projects"},
+		{"role_assignments", "/v3/role_assignments"},
+		{"endpoint_groups", "/v3/OS-EP-FILTER/endpoint_groups"},
 	} {
 		for _, query := range []string{"", "limit=1", "limit=3", "limit=100", "limit=0", "name__icontains=a", "name__contains=a&limit=1", "name__icontains=a&limit=1", "limit=1&limit=2"} {
 			if list.path == "/v3/users/"+p.id+"/groups" && strings.Contains(query, "name__contains") {
