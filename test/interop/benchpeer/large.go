@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/md5"
 	"fmt"
 	"io"
 	"net/http"
@@ -45,11 +44,7 @@ var large = []asked{
 	{name: "catalog", path: "/v3/auth/catalog", list: "catalog"},
 	{name: "validation", path: "/v3/auth/tokens", list: "token"},
 	{name: "role assignments, effective", path: "/v3/role_assignments?effective", list: "role_assignments", uncached: true},
-	{name: "role assignments of a domain, effective, names", path: "/v3/role_assignments?effective&include_names&include_subtree&scope.project.id=" + firstDomain(), list: "role_assignments", uncached: true},
 }
-
-// firstDomain is the id of the first domain that fill makes.
-func firstDomain() string { return fmt.Sprintf("%x", md5.Sum([]byte("domain 0"))) }
 
 // benchLarge measures the lists of a large cloud against Python with memcached,
 // and then without.
