@@ -50,7 +50,7 @@ where (` + systemGrants + `)` + isOnSystem + `
 union all
 select r.id, r.name, r.domain_id, ` + identity.EndingCols + ` from ` + identity.EndingFrom + `
 join system_assignment a on a.actor_id = e.group_id and a.type = 'GroupSystem' join role r on r.id = a.role_id
-where e.user_id = $1` + isOnSystem + ``
+where e.user_id = $1` + isOnSystem
 
 	implications = `select i.prior_role_id, r.id, r.name, r.domain_id from implied_role i join role r on r.id = i.implied_role_id`
 )

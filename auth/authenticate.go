@@ -219,7 +219,7 @@ func (s *Service) finish(r Request, p method.Proof, t *token.Token, g grant, sco
 			return nil, fault.Denied("The user has no role on the requested scope.").Because("no_role")
 		}
 		if r.Catalog {
-			id.Catalog = drawCatalog(g.catalog, s.catalogScope(t))
+			id.Catalog = s.drawn.of(g.catalog, s.catalogScope(t))
 		}
 	}
 	s.markAdminProject(id)

@@ -12,7 +12,7 @@ import (
 const drawnMost = 16 << 20
 
 // drawn keeps catalogs as they were written into answers, for as long as
-// validations find the very rows in memory that they were made of: a catalog is
+// logins and validations find the very rows in memory that they were made of: a catalog is
 // the greater part of an answer, and of the time that it takes.
 type drawn struct {
 	mu    sync.Mutex

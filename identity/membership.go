@@ -36,7 +36,8 @@ func (m Memberships) Until(x Membership) time.Time {
 // Live reports whether a membership has not ended.
 func (m Memberships) Live(x Membership) bool { return m.Until(x).After(m.Now()) }
 
-// EndingCols and EndingFrom read memberships that end, as e, for ScanEnding.
+// EndingCols and EndingFrom read memberships that end, as e: from when, and for
+// how many minutes.
 const (
 	EndingCols = `e.last_verified, coalesce(i.authorization_ttl, 0)`
 	EndingFrom = `expiring_user_group_membership e join identity_provider i on i.id = e.idp_id`

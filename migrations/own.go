@@ -85,8 +85,8 @@ func VerifyOwn(ctx context.Context, c db.Conn, part Own) error {
 // ownDone lists the steps that are in, and tells whether there is a table of
 // them.
 func ownDone(ctx context.Context, c db.Conn) (done []string, present bool, err error) {
-	tables, err := db.All(ctx, c, tablesNamed(c.Dialect(), `('keystone_go_version')`))
-	if err != nil || len(tables) == 0 {
+	tables, err := AllTables(ctx, c)
+	if err != nil || !slices.Contains(tables, "keystone_go_version") {
 		return nil, false, err
 	}
 	done, err = db.All(ctx, c, db.Query[string]{Text: `select step from keystone_go_version`, Scan: db.ScanText})

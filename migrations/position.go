@@ -38,7 +38,7 @@ func locate(ctx context.Context, c db.Conn) (*position, error) {
 // look reads where a database stands. Tables without a version are refused:
 // they are of a release before Yoga, or no Keystone's.
 func look(ctx context.Context, c db.Conn) (*position, error) {
-	tables, err := db.All(ctx, c, tablesAmong(c.Dialect()))
+	tables, err := AllTables(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("read the schema version: %w", err)
 	}
@@ -56,23 +56,6 @@ func look(ctx context.Context, c db.Conn) (*position, error) {
 		return nil, errors.New("the database has tables but no schema version: it is of a release before Yoga, which Python Keystone has to upgrade first, or not Keystone's")
 	}
 	return p, nil
-}
-
-// tablesAmong lists which of the telling tables there are.
-func tablesAmong(on db.Dialect) db.Query[string] {
-	return tablesNamed(on, `('alembic_version', 'project')`)
-}
-
-// tablesNamed lists which of some tables there are.
-func tablesNamed(on db.Dialect, names string) db.Query[string] {
-	text := `select tablename from pg_tables where schemaname = current_schema() and tablename in ` + names
-	switch on {
-	case db.SQLite:
-		text = `select name from sqlite_master where type = 'table' and name in ` + names
-	case db.MariaDB:
-		text = `select table_name from information_schema.tables where table_schema = database() and table_name in ` + names
-	}
-	return db.Query[string]{Text: text, Scan: db.ScanText}
 }
 
 // done tells whether a step is in: it is a row, or comes before one.

@@ -177,10 +177,12 @@ func Open(ctx context.Context, c Config) (DB, error) {
 	return d, nil
 }
 
-// firstPing tries as often as the configuration says.
+// firstPing tries as often as the configuration says. Who opens a new SQLite
+// file beside others may be told that it is locked, however long he would wait:
+// all set its journal.
 func firstPing(ctx context.Context, d DB, c Config) error {
 	for try := 0; ; try++ {
-		err := d.Ping(ctx)
+		err := retrySerialize(ctx, func() error { return d.Ping(ctx) })
 		if err == nil || !isUnavailable(err) || (c.MaxRetries >= 0 && try >= c.MaxRetries) {
 			return err
 		}

@@ -13,9 +13,6 @@ func Snapshot(ctx context.Context, d DB, f func(Conn) error) error {
 			}
 		}
 		failed = f(c) // whatever it is, the reading is not to be tried again
-		if c.Dialect() == MariaDB && failed == nil {
-			_, failed = c.Exec(ctx, `set session transaction isolation level read committed`) // of those to come
-		}
 		return nil
 	})
 	if failed != nil {
@@ -25,14 +22,16 @@ func Snapshot(ctx context.Context, d DB, f func(Conn) error) error {
 }
 
 // snapshots make a transaction that has begun one of a single moment. The
-// transactions of SQLite are so; MariaDB has to begin another.
+// transactions of SQLite are so; MariaDB has to begin another, to which alone
+// the level holds.
 var snapshots = map[Dialect][]string{
 	Postgres: {
 		`set transaction isolation level repeatable read read only`,
 		`set local idle_in_transaction_session_timeout = 0`, // f may take its time between two reads
 	},
 	MariaDB: {
-		`set session transaction isolation level repeatable read`,
+		`commit`,
+		`set transaction isolation level repeatable read`,
 		`start transaction with consistent snapshot, read only`,
 	},
 }

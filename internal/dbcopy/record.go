@@ -162,18 +162,19 @@ func (c *Copy) clear(ctx context.Context, r *record) error {
 }
 
 // dropProjects deletes all of them, to which nothing refers any more but they
-// themselves. MariaDB looks at each row alone.
-func dropProjects(ctx context.Context, to db.Conn) error {
-	texts := []string{`delete from project`}
+// themselves: for MariaDB also the hidden root, which refers to itself, is in use.
+func dropProjects(ctx context.Context, to db.Conn) (err error) {
 	if to.Dialect() == db.MariaDB {
-		texts = []string{`set foreign_key_checks = 0`, texts[0], `set foreign_key_checks = 1`}
-	}
-	for _, text := range texts {
-		if _, err := to.Exec(ctx, text); err != nil {
+		if _, err := to.Exec(ctx, `set foreign_key_checks = 0`); err != nil {
 			return err
 		}
+		defer func() { // also where the deletion failed: the connection is used again
+			_, e := to.Exec(ctx, `set foreign_key_checks = 1`)
+			err = errors.Join(err, e)
+		}()
 	}
-	return nil
+	_, err = to.Exec(ctx, `delete from project`)
+	return err
 }
 
 // advance writes that rows of a table are in, in the transaction that brings

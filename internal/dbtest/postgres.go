@@ -2,17 +2,11 @@ package dbtest
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest/pgserver"
@@ -23,91 +17,33 @@ import (
 // be used. Without it, a process starts a server of its own.
 const Env = "KEYSTONE_GO_TEST_POSTGRES"
 
-// Databases are named prefix_owner_number; an owner is a process, which holds
-// an advisory lock of class ownerLock as long as it lives.
+// The classes of the advisory locks.
 const (
-	prefix       = "keystone_go_test_"
 	templateLock = 7450
 	ownerLock    = 7451
 )
 
-// pgServer is the server of this process and a connection to administer it.
-type pgServer struct {
-	url    string
-	admin  db.DB
-	owner  uint32
-	number atomic.Int64
-
-	mu     sync.Mutex
-	spare  []string // databases as good as new
-	intact string   // what print gives for a new one
-}
-
-var postgres = sync.OnceValues(func() (*pgServer, error) {
-	s := &pgServer{url: os.Getenv(Env)}
-	if s.url == "" {
+var postgres = sync.OnceValues(func() (*server, error) {
+	url := os.Getenv(Env)
+	if url == "" {
 		own, err := pgserver.Start()
 		if err != nil {
 			return nil, err
 		}
-		s.url = own.URL
+		url = own.URL
 	}
-	var id [4]byte
-	_, _ = rand.Read(id[:])
-	s.owner = binary.BigEndian.Uint32(id[:]) >> 1
-	var err error
-	if s.admin, err = db.Open(context.Background(), db.Config{URL: s.url, MaxPoolSize: 4}); err != nil {
-		return nil, err
-	}
-	return s, errors.Join(s.claim(), s.sweep())
+	return newServer(onPostgres, db.Config{URL: url, MaxPoolSize: 4})
 })
 
-// claim takes the lock that tells other processes not to sweep our databases.
-// It is held by a transaction that ends with the process.
-func (s *pgServer) claim() error {
-	held := make(chan error, 1)
-	go func() {
-		ctx := context.Background()
-		held <- s.admin.Tx(ctx, func(c db.Conn) error {
-			if _, err := c.Exec(ctx, `select pg_advisory_xact_lock($1, $2)`, ownerLock, int32(s.owner)); err != nil {
-				return err
-			}
-			held <- nil
-			select {}
+var onPostgres = engine{
+	names: `select datname from pg_database where datname like $1 escape '!'`,
+	hold: func(ctx context.Context, c db.Conn, owner uint32) (bool, error) {
+		return db.One(ctx, c, db.Query[bool]{
+			Text: `select pg_try_advisory_xact_lock($1, $2)`, Args: []any{ownerLock, int32(owner)},
+			Scan: func(r db.Row) (b bool, err error) { err = r.Scan(&b); return b, err },
 		})
-	}()
-	return <-held
-}
-
-// sweep drops what processes left that are no more.
-func (s *pgServer) sweep() error {
-	ctx := context.Background()
-	return s.admin.Tx(ctx, func(c db.Conn) error {
-		names, err := db.All(ctx, c, db.Query[string]{
-			Text: `select datname from pg_database where datname like $1 escape '!'`, Args: []any{db.EscapeLike(prefix) + "%"}, Scan: scanString,
-		})
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			var owner uint32
-			if _, err := fmt.Sscanf(name, prefix+"%d_", &owner); err != nil || owner == s.owner {
-				continue
-			}
-			dead, err := db.One(ctx, c, db.Query[bool]{
-				Text: `select pg_try_advisory_xact_lock($1, $2)`, Args: []any{ownerLock, int32(owner)},
-				Scan: func(r db.Row) (b bool, err error) { err = r.Scan(&b); return b, err },
-			})
-			if err != nil {
-				return err
-			}
-			if dead {
-				// Another process may sweep as well.
-				_, _ = s.admin.Exec(ctx, `drop database if exists `+name+` with (force)`)
-			}
-		}
-		return nil
-	})
+	},
+	force: ` with (force)`,
 }
 
 // pgTemplate is the name of a migrated database, made once a schema and server.
@@ -129,7 +65,7 @@ func template(name string, fill func(db.DB) error) (string, error) {
 		if _, err := c.Exec(ctx, `select pg_advisory_xact_lock($1)`, templateLock); err != nil {
 			return err
 		}
-		found := db.Query[string]{Text: `select datname from pg_database where datname = $1`, Args: []any{name}, Scan: scanString}
+		found := db.Query[string]{Text: `select datname from pg_database where datname = $1`, Args: []any{name}, Scan: db.ScanText}
 		if _, err := db.One(ctx, c, found); !errors.Is(err, db.ErrNoRow) {
 			return err
 		}
@@ -146,16 +82,6 @@ func template(name string, fill func(db.DB) error) (string, error) {
 	})
 }
 
-// inside opens another database of the server for f.
-func (s *pgServer) inside(ctx context.Context, name string, f func(db.DB) error) error {
-	d, err := db.Open(ctx, db.Config{URL: s.database(name), MaxPoolSize: 1})
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return f(d)
-}
-
 func postgresCopy(t testing.TB) string {
 	t.Helper()
 	template, err := pgTemplate()
@@ -163,14 +89,12 @@ func postgresCopy(t testing.TB) string {
 		t.Fatal(fmt.Errorf("dbtest: a Postgres database: %w", err))
 	}
 	s, _ := postgres()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	name, err := s.take(ctx, template)
-	if err != nil {
-		t.Fatal(fmt.Errorf("dbtest: a Postgres database: %w", err))
-	}
-	t.Cleanup(func() { s.giveBack(t, name) })
-	return s.database(name)
+	return s.copied(t, func(ctx context.Context, name string) error {
+		if _, err := s.admin.Exec(ctx, `create database `+name+` template `+template); err != nil || pgIntact.known() {
+			return err
+		}
+		return s.inside(ctx, name, func(d db.DB) error { return pgIntact.learn(ctx, d) })
+	}, pgRestore)
 }
 
 func postgresEmpty(t testing.TB) string {
@@ -185,42 +109,8 @@ func postgresOnce(t testing.TB, how string) string {
 	if err != nil {
 		t.Fatal(fmt.Errorf("dbtest: a Postgres server: %w", err))
 	}
-	name := s.freshName()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if _, err := s.admin.Exec(ctx, `create database `+name+how); err != nil {
-		t.Fatal(fmt.Errorf("dbtest: a Postgres database: %w", err))
-	}
-	t.Cleanup(func() { s.drop(t, name) })
-	return s.database(name)
-}
-
-func (s *pgServer) drop(t testing.TB, name string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if _, err := s.admin.Exec(ctx, `drop database if exists `+name+` with (force)`); err != nil {
-		t.Errorf("dbtest: drop %s: %v", name, err)
-	}
-}
-
-// database gives the URL of another database on the server.
-func (s *pgServer) database(name string) string {
-	u, err := url.Parse(s.url)
-	if err != nil {
-		return s.url
-	}
-	u.Path = "/" + name
-	// A socket's URL has no host, which the standard library writes with one
-	// slash too few.
-	return strings.Replace(u.String(), ":/"+name, ":///"+name, 1)
-}
-
-func (s *pgServer) freshName() string {
-	return fmt.Sprintf("%s%d_%d", prefix, s.owner, s.number.Add(1))
-}
-
-func scanString(r db.Row) (s string, err error) {
-	err = r.Scan(&s)
-	return s, err
+	return s.once(t, func(ctx context.Context, name string) error {
+		_, err := s.admin.Exec(ctx, `create database `+name+how)
+		return err
+	})
 }

@@ -67,11 +67,12 @@ func prepare(text string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if prepared.on == nil {
-		s, name, err := mariaFresh()
-		if err == nil {
-			err = s.copyOf(name, mariaTemplate)
-		}
+		s, err := maria()
 		if err != nil {
+			return err
+		}
+		name := s.freshName()
+		if err := mariaNew(ctx, s, name, mariaTemplate); err != nil {
 			return err
 		}
 		if prepared.on, err = db.Open(ctx, db.Config{URL: s.database(name)}); err != nil {

@@ -54,7 +54,7 @@ func PostgresSchema(t testing.TB, d db.DB) string {
 	t.Helper()
 	var b strings.Builder
 	for _, text := range nativeSchema {
-		lines, err := db.All(context.Background(), d, db.Query[string]{Text: text, Scan: scanString})
+		lines, err := db.All(context.Background(), d, db.Query[string]{Text: text, Scan: db.ScanText})
 		if err != nil {
 			t.Fatalf("dbtest: read the schema: %v", err)
 		}

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/migrations"
 )
 
 // sqliteSchema asks the pragmas.
 func sqliteSchema(ctx context.Context, d db.DB, tables map[string]*table) error {
-	names, err := db.All(ctx, d, db.Query[string]{Text: `select name from sqlite_master where type = 'table' and name not like 'sqlite!_%' escape '!'`, Scan: scanString})
+	names, err := migrations.AllTables(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func sqliteIndexes(ctx context.Context, d db.DB, name string, key []string, t *t
 		return err
 	}
 	for _, i := range list {
-		cols, err := db.All(ctx, d, db.Query[string]{Text: `select name from pragma_index_info($1) order by seqno`, Args: []any{i.name}, Scan: scanString})
+		cols, err := db.All(ctx, d, db.Query[string]{Text: `select name from pragma_index_info($1) order by seqno`, Args: []any{i.name}, Scan: db.ScanText})
 		if err != nil {
 			return err
 		}

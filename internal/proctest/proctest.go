@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -30,10 +31,26 @@ func Guard(script string, dir string, args ...string) (end func(), err error) {
 	if err := w.Start(); err != nil {
 		return nil, err
 	}
+	guarded.Store(w, pipe)
 	return func() {
+		guarded.Delete(w)
 		_ = pipe.Close()
 		_ = w.Wait()
 	}, nil
+}
+
+// guarded holds our sides of the pipes: one that nobody refers to any more would
+// be closed, though its server is still in use.
+var guarded sync.Map
+
+// Ending is a script for Guard that sends a signal to the server which Run has
+// started in the folder, and waits for its end, so that nothing is written any
+// more.
+func Ending(signal string) string {
+	return `pid=$(cat "$1/pid" 2>/dev/null)
+kill -` + signal + ` "$pid" 2>/dev/null
+n=0
+while kill -0 "$pid" 2>/dev/null && [ $n -lt 100 ]; do n=$((n+1)); sleep 0.1; done`
 }
 
 // Running is a server that Run has started.
@@ -52,7 +69,10 @@ func Run(c *exec.Cmd, dir, addr string, limit time.Duration) (*Running, error) {
 	defer func() { _ = logFile.Close() }()
 	// No output of ours is handed down: go test would wait for its end.
 	c.Dir, c.Stdout, c.Stderr = dir, logFile, logFile
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if c.SysProcAttr == nil {
+		c.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	c.SysProcAttr.Setpgid = true
 	if err := c.Start(); err != nil {
 		return nil, err
 	}

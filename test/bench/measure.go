@@ -71,13 +71,15 @@ func (s *server) validationGates(each time.Duration, turns int) ([]gate, error) 
 	}}, nil
 }
 
-// loginGates compares one login with one bare bcrypt compare.
+// loginGates compares one login with one bare bcrypt compare. Beside it stands
+// what a bare handler adds to that, which compares between two pings of the
+// database: no less can be had on this machine.
 func (s *server) loginGates(turns int) ([]gate, error) {
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), s.hashRounds)
 	if err != nil {
 		return nil, err
 	}
-	var bare, login []time.Duration
+	var bare, least, login []time.Duration
 	for range 6 * turns {
 		t := time.Now()
 		if err := bcrypt.CompareHashAndPassword(hash, []byte(password)); err != nil {
@@ -89,13 +91,19 @@ func (s *server) loginGates(turns int) ([]gate, error) {
 			return nil, err
 		}
 		login = append(login, time.Since(t))
+		t = time.Now()
+		if _, err := s.loginAt(s.bare, password); err != nil {
+			return nil, err
+		}
+		least = append(least, time.Since(t))
 	}
 	// The lower quartile: the hash itself varies by more than what is measured.
 	over := quartile(login) - quartile(bare)
 	return []gate{{
-		name:   "one login ≤ bare bcrypt compare + 3 ms",
-		figure: fmt.Sprintf("+ %.2f ms (of %.0f ms, lower quartiles of %d)", ms(over), ms(quartile(bare)), len(login)),
-		ok:     over <= 3*time.Millisecond,
+		name: "one login ≤ bare bcrypt compare + 3 ms",
+		figure: fmt.Sprintf("+ %.2f ms (of %.0f ms, lower quartiles of %d; a bare handler with it between two pings: + %.2f)",
+			ms(over), ms(quartile(bare)), len(login), ms(quartile(least)-quartile(bare))),
+		ok: over <= 3*time.Millisecond,
 	}}, nil
 }
 

@@ -85,11 +85,7 @@ func start(server *exec.Cmd, dir string) (*Server, error) {
 	socket := filepath.Join(dir, "socket")
 	server.Args = append(server.Args, "--socket="+socket, "--pid-file="+filepath.Join(dir, "own-pid"),
 		"--port="+port, "--bind-address=127.0.0.1", "--max-connections=800", "--innodb-lock-wait-timeout=20", "--innodb-flush-sync=0")
-	// The server's end is waited for, so that nothing is written any more.
-	end, err := proctest.Guard(`pid=$(cat "$1/pid" 2>/dev/null)
-kill -KILL "$pid" 2>/dev/null
-n=0
-while kill -0 "$pid" 2>/dev/null && [ $n -lt 100 ]; do n=$((n+1)); sleep 0.1; done`, dir)
+	end, err := proctest.Guard(proctest.Ending("KILL"), dir)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,9 @@
 //	go run ./internal/dbtest/pgrun -- go test ./...
 //
 // With -mariadb it does the same with a MariaDB server, whose address is in
-// KEYSTONE_GO_TEST_MARIADB, unless that names one already. With -mode, the address asks for one of pgx's ways to run statements
-// (simple_protocol, exec, cache_describe).
+// KEYSTONE_GO_TEST_MARIADB, unless that names one already. With -mode, the
+// address asks for one of pgx's ways to run statements (simple_protocol, exec,
+// cache_describe).
 package main
 
 import (

@@ -4,7 +4,6 @@
 package pgserver
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -29,9 +27,7 @@ type Server struct {
 	// URL leads to its database "postgres", as a superuser, over a local port.
 	URL string
 
-	done    chan struct{} // the server has ended
-	watch   io.Closer
-	cleared chan struct{} // the folder is gone
+	end func()
 }
 
 // startLimit bounds how long a server may take to answer.
@@ -76,84 +72,43 @@ func start(bin, dir string, attr *syscall.SysProcAttr, uid, gid int) (*Server, e
 	if err != nil {
 		return nil, err
 	}
-	logFile, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = logFile.Close() }()
 	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", dir, "-p", port, "-h", "127.0.0.1",
 		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "autovacuum=off",
 		"-c", "deadlock_timeout=100ms", "-c", "max_connections=400", "-c", "shared_buffers=64MB", "-c", "max_wal_size=2GB", "-c", "logging_collector=off")
-	// No output of ours is handed down: go test would wait for its end.
-	server.Dir, server.SysProcAttr, server.Stdout, server.Stderr = dir, attr, logFile, logFile
-	if err := server.Start(); err != nil {
+	server.SysProcAttr = attr
+	end, err := proctest.Guard(proctest.Ending("QUIT"), dir)
+	if err != nil {
 		return nil, err
 	}
-	s := &Server{URL: "postgresql://postgres@127.0.0.1:" + port + "/postgres", done: make(chan struct{}), cleared: make(chan struct{})}
-	go func() {
-		_ = server.Wait()
-		close(s.done)
-	}()
-	if err := s.guard(server.Process.Pid, dir); err != nil {
-		return nil, errors.Join(err, server.Process.Kill())
+	run, err := proctest.Run(server, dir, net.JoinHostPort("127.0.0.1", port), startLimit)
+	if err == nil {
+		err = ready(run, port)
 	}
-	if err := s.ready(port); err != nil {
-		text, _ := os.ReadFile(logFile.Name())
-		s.Stop()
-		return nil, fmt.Errorf("%w\n%s", err, tail(text))
+	if err != nil {
+		end()
+		return nil, err
 	}
-	return s, nil
+	return &Server{URL: "postgresql://postgres@127.0.0.1:" + port + "/postgres", end: end}, nil
 }
 
 // Stop ends the server, removes its folder and waits for both.
-func (s *Server) Stop() {
-	_ = s.watch.Close()
-	<-s.cleared
-}
+func (s *Server) Stop() { s.end() }
 
-// guard starts a shell that waits for the end of our side of a pipe, which comes
-// with our own end too, and then stops the server and removes the folder.
-func (s *Server) guard(pid int, dir string) error {
-	const script = `trap '' INT TERM HUP
-read -r _
-kill -QUIT "$1" 2>/dev/null
-n=0
-while kill -0 "$1" 2>/dev/null && [ $n -lt 100 ]; do n=$((n+1)); sleep 0.1; done
-rm -rf "$2"`
-	w := exec.Command("sh", "-c", script, "sh", strconv.Itoa(pid), dir)
-	w.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	pipe, err := w.StdinPipe()
-	if err != nil {
-		return err
-	}
-	s.watch = pipe
-	if err := w.Start(); err != nil {
-		return err
-	}
-	go func() {
-		_ = w.Wait()
-		close(s.cleared)
-	}()
-	return nil
-}
-
-// ready waits until the server takes a connection and asks for a password or
-// none, which it does once it is through its start.
-func (s *Server) ready(port string) error {
+// ready waits until the server, which takes connections already, asks one for a
+// password or none, which it does once it is through its start.
+func ready(run *proctest.Running, port string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
-	for {
+	for !greets(ctx, port) {
 		select {
-		case <-s.done:
+		case <-run.Done:
 			return errors.New("postgres ended at its start")
 		case <-ctx.Done():
 			return errors.New("postgres did not answer in time")
 		case <-time.After(20 * time.Millisecond):
 		}
-		if greets(ctx, port) {
-			return nil
-		}
 	}
+	return nil
 }
 
 // greets sends the start-up message of protocol 3.0 and looks for "R", the
@@ -201,15 +156,10 @@ func binaries() (string, error) {
 // ordinary gives the process attributes, and the owner of the folder when it
 // is not us (-1). Postgres refuses to run as root.
 func ordinary() (attr *syscall.SysProcAttr, uid, gid int, err error) {
-	attr = &syscall.SysProcAttr{Setpgid: true}
+	attr = &syscall.SysProcAttr{}
 	who, uid, gid, err := proctest.Ordinary("postgres", "nobody")
 	if who != "" {
 		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
 	return attr, uid, gid, err
-}
-
-func tail(b []byte) string {
-	lines := strings.Split(string(bytes.TrimSpace(b)), "\n")
-	return strings.Join(lines[max(0, len(lines)-15):], "\n")
 }
