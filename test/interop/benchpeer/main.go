@@ -151,7 +151,7 @@ func withoutCache(e *peer.Env) error {
 // compare has both servers do a scenario in turns.
 func compare(e *peer.Env, s scenario, against string, length time.Duration, rounds int) (Row, error) {
 	row := Row{Scenario: s.name, Against: against}
-	if s.name == "validation" {
+	if s.validates {
 		row.Goal = goalDefault
 		if against == withMemcached {
 			row.Goal = goalCached
