@@ -36,16 +36,24 @@ var errNoRoles = fault.New(fault.NotFound, noToken).Because("no_role")
 type live struct {
 	accounts *db.Result[identity.Account]
 	projects *db.Result[resource.Project]
-	roles    map[*token.Token]*db.Result[assignment.Granted]
 	common   *db.Result[common]
 	events   *db.Result[event]
-	catalogs map[*token.Token]catalog.Reads
+	tokens   []*token.Token // those that the rows are of
+	scopes   []scopeRows    // of each of them
 }
+
+// scopeRows are the rows of a token's scope.
+type scopeRows struct {
+	roles   *db.Result[assignment.Granted] // nil: it has none
+	catalog *catalog.Reads                 // nil: not wanted
+}
+
+func (l live) scope(t *token.Token) scopeRows { return l.scopes[slices.Index(l.tokens, t)] }
 
 // queueLive adds the reads that tokens stand on: at most 9 statements for two
 // tokens, however many rows there are.
 func (s *Service) queueLive(b *db.Batch, tokens []*token.Token, wantCatalog func(*token.Token) bool) live {
-	l := live{roles: map[*token.Token]*db.Result[assignment.Granted]{}, catalogs: map[*token.Token]catalog.Reads{}}
+	l := live{tokens: tokens, scopes: make([]scopeRows, len(tokens))}
 	var users, scopes []string
 	for _, t := range tokens {
 		users = addOnce(users, t.UserID)
@@ -55,12 +63,13 @@ func (s *Service) queueLive(b *db.Batch, tokens []*token.Token, wantCatalog func
 	if len(scopes) > 0 {
 		l.projects = db.Add(b, resource.ProjectsByID(scopes))
 	}
-	for _, t := range tokens {
+	for i, t := range tokens {
 		if q, ok := rolesOf(t); ok {
-			l.roles[t] = db.Add(b, q)
+			l.scopes[i].roles = db.Add(b, q)
 		}
 		if wantCatalog(t) {
-			l.catalogs[t] = catalog.Read(b, t.ProjectID)
+			reads := catalog.Read(b, t.ProjectID)
+			l.scopes[i].catalog = &reads
 		}
 	}
 	l.events = db.Add(b, eventsFor(tokens))
@@ -108,8 +117,9 @@ func (s *Service) identity(id string, t *token.Token, l live, window time.Durati
 		return nil, err
 	}
 	who.setUser(account)
-	if r, scoped := l.roles[t]; scoped {
-		if who.Roles = assignment.Effective(r.All(), implicationsOf(l.common.All()), s.memberships()); len(who.Roles) == 0 {
+	scope := l.scope(t)
+	if scope.roles != nil {
+		if who.Roles = assignment.Effective(scope.roles.All(), implicationsOf(l.common.All()), s.memberships()); len(who.Roles) == 0 {
 			return nil, errNoRoles
 		}
 	}
@@ -122,8 +132,8 @@ func (s *Service) identity(id string, t *token.Token, l live, window time.Durati
 	case !account.Active(now, s.IdleDays):
 		return nil, errInactive
 	}
-	if reads, ok := l.catalogs[t]; ok {
-		who.Catalog = s.drawn.of(reads, s.catalogScope(t))
+	if scope.catalog != nil {
+		who.Catalog = s.drawn.of(*scope.catalog, s.catalogScope(t))
 	}
 	s.markAdminProject(who)
 	return who, nil

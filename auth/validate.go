@@ -36,18 +36,21 @@ func (s *Service) Validate(ctx context.Context, c Check) (Result, error) {
 	if len(tokens) == 0 {
 		return r, nil
 	}
-	var b db.Batch
-	rows := s.queueLive(&b, tokens, func(t *token.Token) bool {
-		scoped := t.System != "" || t.DomainID != "" || t.ProjectID != ""
-		return scoped && (t == subject && c.Catalog || t == caller && c.CallerFull)
+	name := [...]string{nameIf(caller != nil, c.Caller), nameIf(subject != nil, c.Subject), nameIf(service != nil, c.Service), nameIf(c.Catalog, "catalog"), nameIf(c.CallerFull, "full")}
+	rows, err := db.Recall(ctx, s.reads, name[:], func(b *db.Batch) live {
+		return s.queueLive(b, tokens, func(t *token.Token) bool {
+			scoped := t.System != "" || t.DomainID != "" || t.ProjectID != ""
+			return scoped && (t == subject && c.Catalog || t == caller && c.CallerFull)
+		})
 	})
-	if err := s.reads.Send(ctx, &b); err != nil {
-		if errors.Is(err, db.ErrBadValue) { // a forged id that no database can hold
-			r.SubjectErr = errStale
-			return r, nil
-		}
+	if errors.Is(err, db.ErrBadValue) { // a forged id that no database can hold
+		r.SubjectErr = errStale
+		return r, nil
+	}
+	if err != nil {
 		return r, fmt.Errorf("validate a token: %w", err)
 	}
+	rows.tokens = tokens
 	s.judge(c, caller, subject, rows, &r)
 	if subject != nil && errors.Is(r.SubjectErr, errInactive) {
 		if err := s.voidFor(ctx, subject.UserID); err != nil {
@@ -61,6 +64,13 @@ func (s *Service) Validate(ctx context.Context, c Check) (Result, error) {
 		r.Caller.Service = id
 	}
 	return r, nil
+}
+
+func nameIf(is bool, name string) string {
+	if is {
+		return name
+	}
+	return ""
 }
 
 // voidFor writes down that a user was met disabled: should he be enabled again

@@ -26,7 +26,8 @@ type Remembered struct {
 type remembered struct {
 	snapshot string
 	mu       sync.RWMutex
-	found    map[readKey]any
+	found    map[readKey]any // rows, by statement and arguments
+	whole    map[readKey]any // what Recall gave
 }
 
 type readKey [2]uint64
@@ -60,50 +61,94 @@ func Remember(d DB) *Remembered {
 // clock, no chance. It makes one round trip, and a second where what it
 // remembers proves to be out of date.
 func (r *Remembered) Send(ctx context.Context, b *Batch) error {
+	_, err := r.send(ctx, b)
+	return err
+}
+
+// send gives as well what the batch found is remembered in; nil: in nothing.
+func (r *Remembered) send(ctx context.Context, b *Batch) (*remembered, error) {
 	if r.Dialect() != Postgres || b.writes > 0 {
-		return r.DB.Send(ctx, b)
+		return nil, r.DB.Send(ctx, b)
 	}
 	known := r.state.Load()
 	keys := r.keys(b)
 	if found := known.all(keys); found != nil && r.lucky() {
-		now, err := r.looks.snapshot(ctx, r.DB)
-		if err != nil {
-			return err
-		}
-		if now == known.snapshot {
-			r.luck.Store(min(r.luck.Load()+1, luckMost))
+		now, holds, err := r.holds(ctx, known)
+		switch {
+		case err != nil:
+			return nil, err
+		case holds:
 			b.fill(found)
-			return nil
+			return known, nil
 		}
-		r.luck.Store(r.luck.Load() - 4)
-		known = r.renew(known, now)
+		known = now
 	}
 	return r.read(ctx, b, keys, known)
 }
 
+// Recall sends what queue queues and gives what it returned, which holds the
+// results. Who comes again by the same name gets the same, for as long as
+// Remembered proves that it holds, and without any statement being made or
+// looked for. name has all that the statements depend on.
+func Recall[T any](ctx context.Context, c Conn, name []string, queue func(*Batch) T) (T, error) {
+	r, remembers := c.(*Remembered)
+	if !remembers || r.Dialect() != Postgres {
+		var b Batch
+		t := queue(&b)
+		return t, c.Send(ctx, &b)
+	}
+	key, known := r.name(name), r.state.Load()
+	if t, ok := known.recall(key).(T); ok && r.lucky() {
+		if _, holds, err := r.holds(ctx, known); holds || err != nil {
+			return t, err
+		}
+	}
+	var b Batch
+	t := queue(&b)
+	in, err := r.send(ctx, &b)
+	if in != nil {
+		in.keepWhole(key, t)
+	}
+	return t, err
+}
+
+// holds looks whether what is known holds still, and gives what is known then.
+func (r *Remembered) holds(ctx context.Context, known *remembered) (*remembered, bool, error) {
+	now, err := r.looks.snapshot(ctx, r.DB)
+	if err != nil {
+		return known, false, err
+	}
+	if now == known.snapshot {
+		r.luck.Store(min(r.luck.Load()+1, luckMost))
+		return known, true, nil
+	}
+	r.luck.Store(r.luck.Load() - 4)
+	return r.renew(known, now), false, nil
+}
+
 // read asks the database. What it finds is kept if no commit came between the
 // last look at the snapshot, before, and the one behind the reads.
-func (r *Remembered) read(ctx context.Context, b *Batch, keys []readKey, known *remembered) error {
+func (r *Remembered) read(ctx context.Context, b *Batch, keys []readKey, known *remembered) (*remembered, error) {
 	asked := Batch{items: b.items[:len(b.items):len(b.items)]}
 	after := Add(&asked, snapshotNow)
 	if err := r.DB.Send(ctx, &asked); err != nil {
-		return err
+		return nil, err
 	}
 	now, err := after.One()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if now == known.snapshot {
-		known.keep(keys, b)
-	} else {
+	if now != known.snapshot {
 		r.renew(known, now)
+		return nil, nil
 	}
-	return nil
+	known.keep(keys, b)
+	return known, nil
 }
 
 // renew forgets everything for a new snapshot, unless somebody else has.
 func (r *Remembered) renew(old *remembered, snapshot string) *remembered {
-	fresh := &remembered{snapshot: snapshot, found: map[readKey]any{}}
+	fresh := &remembered{snapshot: snapshot, found: map[readKey]any{}, whole: map[readKey]any{}}
 	if !r.state.CompareAndSwap(old, fresh) {
 		return r.state.Load()
 	}
@@ -140,6 +185,20 @@ func (r *Remembered) keys(b *Batch) []readKey {
 	return keys
 }
 
+// name makes a key of the words by which Recall is asked.
+func (r *Remembered) name(words []string) (key readKey) {
+	for j, seed := range r.seeds {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		for _, w := range words {
+			maphash.WriteComparable(&h, len(w))
+			_, _ = h.WriteString(w)
+		}
+		key[j] = h.Sum64()
+	}
+	return key
+}
+
 func hashArg(h *maphash.Hash, a any) {
 	_ = h.WriteByte(0)
 	switch v := a.(type) {
@@ -167,14 +226,32 @@ func (m *remembered) all(keys []readKey) []any {
 	return out
 }
 
+// keep keeps what a batch found. Rows that are known already take the place of
+// those found now, so that there is one copy, and who makes something of rows
+// knows them again.
 func (m *remembered) keep(keys []readKey, b *Batch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.found)+len(keys) > rememberMost {
-		return
-	}
 	for i, it := range b.items {
-		m.found[keys[i]] = it.result.rowsFound()
+		if rows, ok := m.found[keys[i]]; ok {
+			it.result.take(rows)
+		} else if len(m.found) < rememberMost {
+			m.found[keys[i]] = it.result.rowsFound()
+		}
+	}
+}
+
+func (m *remembered) recall(key readKey) any {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.whole[key]
+}
+
+func (m *remembered) keepWhole(key readKey, t any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.whole) < rememberMost {
+		m.whole[key] = t
 	}
 }
 

@@ -41,6 +41,22 @@ func remembered(t *testing.T, r *db.Remembered, id string) string {
 	return v
 }
 
+// recalled reads the same by name.
+func recalled(t *testing.T, c db.Conn, id string) string {
+	t.Helper()
+	found, err := db.Recall(t.Context(), c, []string{"region", id}, func(b *db.Batch) *db.Result[string] {
+		return db.Add(b, descriptions(id))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := found.One()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 func describe(t testing.TB, c db.Conn, id, text string) {
 	t.Helper()
 	if _, err := c.Exec(context.Background(), `update region set description = $1 where id = $2`, text, id); err != nil {
@@ -84,6 +100,74 @@ func TestRemembered(t *testing.T) {
 	})
 }
 
+// TestRecall: what was queued by a name is queued again only when somebody has
+// committed something; rows that several names have in common are there once.
+func TestRecall(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d db.DB) {
+		if d.Dialect() != db.Postgres {
+			newRegion(t, d, "r")
+			for _, want := range []string{"0", "1"} {
+				if got := recalled(t, db.Remember(d), "r"); got != want {
+					t.Errorf("read %q, want %q", got, want)
+				}
+				describe(t, d, "r", "1")
+			}
+			return
+		}
+		newRegion(t, d, "r")
+		c := dbtest.Count(t, d)
+		r := db.Remember(c)
+		queued := 0
+		ask := func(words ...string) *[]string {
+			t.Helper()
+			all, err := db.Recall(t.Context(), r, words, func(b *db.Batch) *db.Result[string] {
+				queued++
+				return db.Add(b, descriptions("r"))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := all.All()
+			return &rows
+		}
+		// Other tests commit on the same server, which ends the memory: so what
+		// must be seen is tried again.
+		attempt := func(what string, ok func() bool) {
+			t.Helper()
+			for range 200 {
+				ask("a", "b")
+				if ok() {
+					return
+				}
+			}
+			t.Errorf("never seen: %s", what)
+		}
+		attempt("a name known is one statement and queues nothing", func() bool {
+			ask("a", "b")
+			c.Reset()
+			queued = 0
+			ask("a", "b")
+			return queued == 0 && c.RoundTrips == 1 && c.Statements == 1
+		})
+		attempt("rows of two names are the same", func() bool {
+			first, second := ask("a", "b"), ask("ab", "")
+			return &(*first)[0] == &(*second)[0] && queued > 0
+		})
+		for i := range 20 {
+			describe(t, d, "r", fmt.Sprint(i))
+			if got := *ask("a", "b"); got[0] != fmt.Sprint(i) {
+				t.Fatalf("read %q after %d was written", got, i)
+			}
+		}
+		queued = 0
+		describe(t, d, "r", "last")
+		ask("a", "b")
+		if queued != 1 {
+			t.Errorf("queued %d times after a commit, want 1", queued)
+		}
+	})
+}
+
 // TestRememberedOpenTransactions: a transaction that is still open, or was
 // given up, or commits after a later one, never shows too early nor too late.
 func TestRememberedOpenTransactions(t *testing.T) {
@@ -97,8 +181,10 @@ func TestRememberedOpenTransactions(t *testing.T) {
 		read := func(id, want string) {
 			t.Helper()
 			for range 3 {
-				if got := remembered(t, r, id); got != want {
-					t.Fatalf("region %s reads %q, want %q", id, got, want)
+				for _, got := range []string{remembered(t, r, id), recalled(t, r, id)} {
+					if got != want {
+						t.Fatalf("region %s reads %q, want %q", id, got, want)
+					}
 				}
 			}
 		}
@@ -141,13 +227,16 @@ func TestRememberedUnderWrites(t *testing.T) {
 				time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
 			}
 		})
-		for range 4 {
+		for i := range 4 {
+			name := []string{fmt.Sprint("reader", i)}
+			if i%2 == 0 {
+				name = []string{"readers"}
+			}
 			wg.Go(func() {
 				for ctx.Err() == nil {
 					least := acknowledged.Load()
-					var b db.Batch
-					q := db.Add(&b, descriptions("r"))
-					if err := r.Send(t.Context(), &b); err != nil {
+					q, err := db.Recall(t.Context(), r, name, func(b *db.Batch) *db.Result[string] { return db.Add(b, descriptions("r")) })
+					if err != nil {
 						t.Error(err)
 						return
 					}
