@@ -96,7 +96,7 @@ func reason(err error) string {
 		return "hash_queue"
 	case errors.Is(err, context.Canceled):
 		return "gone"
-	case errors.Is(err, db.ErrUnavailable):
+	case errors.Is(err, db.ErrUnavailable), errors.Is(err, db.ErrSerialize):
 		return "database"
 	}
 	return "internal"

@@ -59,7 +59,7 @@ func asFault(err error) *fault.Error {
 	if after, ok := errors.AsType[retryAfter](err); ok {
 		return busyFault(err, time.Duration(after.RetryAfterSeconds())*time.Second)
 	}
-	if errors.Is(err, db.ErrUnavailable) {
+	if errors.Is(err, db.ErrUnavailable) || errors.Is(err, db.ErrSerialize) {
 		return busyFault(err, time.Second)
 	}
 	if errors.Is(err, db.ErrBadValue) {

@@ -44,6 +44,7 @@ func TestErrors(t *testing.T) {
 		{"busy", fmt.Errorf("hash: %w", &passhash.Busy{RetryAfter: 2500 * time.Millisecond}), envelope(503, "The service is busy. Try again later.", "Service Unavailable"), "", map[string]string{"Retry-After": "3"}},
 		{"busy at once", &passhash.Busy{}, envelope(503, "The service is busy. Try again later.", "Service Unavailable"), "", map[string]string{"Retry-After": "1"}},
 		{"later", later{}, envelope(503, "The service is busy. Try again later.", "Service Unavailable"), "", map[string]string{"Retry-After": "9"}},
+		{"lost against others again and again", fmt.Errorf("write: %w", db.ErrSerialize), envelope(503, "The service is busy. Try again later.", "Service Unavailable"), "", map[string]string{"Retry-After": "1"}},
 		{"no database", fmt.Errorf("read: %w", db.ErrUnavailable), envelope(503, "The service is busy. Try again later.", "Service Unavailable"), "", map[string]string{"Retry-After": "1"}},
 		{"bad value", fmt.Errorf("read: %w", db.ErrBadValue), envelope(400, "The request holds a value that cannot be stored.", "Bad Request"), "", nil},
 		{"methods", &fault.Error{Kind: fault.Unauthorized, Message: unauthorized, Identity: map[string]any{"methods": []string{"password", "token"}}}, `{"error":{"code":401,"identity":{"methods":["password","token"]},"message":"` + unauthorized + `","title":"Unauthorized"}}` + "\n", "", nil},

@@ -76,6 +76,7 @@ func openDB(ctx context.Context, cfg *conf.Config, observe func(db.Event), waite
 	return db.Open(ctx, db.Config{
 		URL: c.Connection, MaxPoolSize: c.MaxPoolSize, MaxOverflow: c.MaxOverflow,
 		PoolTimeout: seconds(timeout), ConnRecycle: seconds(c.ConnectionRecycleTime), Observe: observe, Waited: waited,
+		SyncWait: c.MysqlWsrepSyncWait,
 	})
 }
 

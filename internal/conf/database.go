@@ -10,7 +10,7 @@ type Database struct {
 	AsyncioSlaveConnection string `ini:"asyncio_slave_connection" secret:"yes" help:"read replica URL for Python's asyncio"`
 	SynchronousReader      bool   `ini:"synchronous_reader" default:"True" help:"wait for the read replica to have caught up"`
 	MysqlSQLMode           string `ini:"mysql_sql_mode" default:"TRADITIONAL" help:"MySQL only"`
-	MysqlWsrepSyncWait     *int   `ini:"mysql_wsrep_sync_wait" help:"Galera only"`
+	MysqlWsrepSyncWait     *int   `ini:"mysql_wsrep_sync_wait" effect:"yes" help:"Galera only: wsrep_sync_wait of each session; 1 where servers write on several nodes, so that a read sees what was committed on another"`
 	MysqlEnableNDB         bool   `ini:"mysql_enable_ndb" gone:"yes" default:"False" help:"MySQL cluster"`
 	ConnectionRecycleTime  int    `ini:"connection_recycle_time" default:"3600" effect:"yes" help:"seconds after which a connection is replaced"`
 	MaxPoolSize            int    `ini:"max_pool_size" default:"5" effect:"yes" help:"connections kept open"`

@@ -124,6 +124,10 @@ type Config struct {
 	// apart (for ever when negative, not at all when 0).
 	MaxRetries    int
 	RetryInterval time.Duration
+	// SyncWait, if set, is what each session of a Galera node gets as
+	// wsrep_sync_wait. With 1 in it a read sees all that was committed on any node
+	// before it began.
+	SyncWait *int
 	// Observe, if set, is called after every round trip, from many goroutines.
 	Observe func(Event)
 	// Waited, if set, is told how long each caller was kept from a connection.

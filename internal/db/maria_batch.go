@@ -34,12 +34,17 @@ func (c stdConn) joined(b *Batch, first, last string) (text string, args []any, 
 		}
 		args = append(args, a...)
 	}
-	next(last)
+	if last != "" {
+		next(last)
+		next("select 1")
+	}
 	return all.String(), args, nil
 }
 
 // together sends a batch as one text, between two more if they are given, and
-// stops at the first error: the server does not run what stands behind it.
+// stops at the first error: the server does not run what stands behind it. Nor
+// does it where somebody kills the connection: so each statement must have its
+// answer, the last one too.
 func (c stdConn) together(ctx context.Context, b *Batch, first, last string) error {
 	text, args, err := c.joined(b, first, last)
 	if err := errors.Join(err, c.gone()); err != nil {
@@ -53,14 +58,24 @@ func (c stdConn) together(ctx context.Context, b *Batch, first, last string) err
 	defer rows.Close()
 	for i, it := range b.items {
 		if i > 0 && !found.NextResultSet() {
-			return errors.Join(rows.Err(), fmt.Errorf("%d answers for %d statements", i, b.Len()))
+			return brokenOff(rows.Err(), i, b.Len())
 		}
 		if err := it.answered(rows); err != nil {
 			return err
 		}
 	}
-	// What comes last has no answer, but may fail.
+	if last != "" && (!found.NextResultSet() || !found.Next()) {
+		return brokenOff(rows.Err(), b.Len(), b.Len()+1)
+	}
 	return c.drained(ctx, found)
+}
+
+// brokenOff is the error of a text of which not all was run.
+func brokenOff(err error, answers, statements int) error {
+	if err != nil {
+		return err
+	}
+	return asKind(ErrUnavailable, fmt.Errorf("%d answers for %d statements", answers, statements))
 }
 
 func (c stdConn) drained(ctx context.Context, rows *sql.Rows) error {
@@ -86,10 +101,13 @@ func (it item) answered(rows Rows) error {
 	return rows.Err()
 }
 
-// whole runs a batch with a write in it as a transaction of its own.
+// whole runs a batch as a transaction of its own.
 func (c stdConn) whole(ctx context.Context, b *Batch) error {
-	if b.Len() == 1 {
+	switch {
+	case b.Len() == 1:
 		return c.batch(ctx, b)
+	case c.clustered && b.writes > 0:
+		return transaction(c).unit(ctx, func(in Conn) error { return in.Send(ctx, b) }, "begin", "commit", "rollback")
 	}
 	err := c.together(ctx, b, "begin", "commit")
 	if err != nil {

@@ -28,6 +28,10 @@ func mariaError(ctx context.Context, err error) error {
 	return err
 }
 
+// outOfCluster is how a Galera node refuses every statement while it is not part
+// of a cluster that has most of the nodes.
+const outOfCluster = 1047
+
 // mariaKind reads an error number, which MariaDB and MySQL share below 1900.
 func mariaKind(number uint16) error {
 	switch number {
@@ -35,15 +39,20 @@ func mariaKind(number uint16) error {
 		return ErrDuplicate
 	case 1216, 1217, 1451, 1452:
 		return ErrReference
-	case 1213, 1205, 1020:
+	case 1213, 1205, 1020, 3101:
 		// A deadlock, or a row that Galera found changed on another node; a lock
-		// waited for too long; a row that changed since the snapshot.
+		// waited for too long; a row that changed since the snapshot; a row that
+		// MySQL's group replication found changed on another node.
 		return ErrSerialize
 	case 1040, 1203, 1226, 1053, 1077, 1079, 1129, 1152, 1184, 1158, 1159, 1160, 1161, 1927, 2006, 2013:
 		// Full, going down, the connection broken or ended.
 		return ErrUnavailable
-	case 1290, 1792, 1836, 1047:
+	case 1290, 1792, 1836, outOfCluster:
 		// A server that may only be read from, a Galera node out of its cluster.
+		return ErrUnavailable
+	case 1180, 1317, 1969, 3024, 3100:
+		// A commit that broke off, as on a node that loses its cluster meanwhile;
+		// a statement that somebody ended by hand or by a bound on its time.
 		return ErrUnavailable
 	case 1050, 1060, 1061, 1091:
 		// A table, column or index that exists, or does not and is to be dropped.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,6 +60,59 @@ func TestMariaDBConnectionIsLost(t *testing.T) {
 	}
 	if s := d.Stats(); s.InUse != 0 {
 		t.Errorf("pool afterwards: %+v", s)
+	}
+}
+
+// TestMariaDBKilledInABatch: a batch whose connection is killed under way is never
+// taken for one that was stored.
+func TestMariaDBKilledInABatch(t *testing.T) {
+	address := dbtest.OpenURL(t, "mariadb")
+	d, killer := dbtest.Connect(t, db.Config{URL: address}), dbtest.Connect(t, db.Config{URL: address, MaxPoolSize: 1})
+	var writers, killers sync.WaitGroup
+	var stop atomic.Bool
+	killers.Go(func() {
+		for !stop.Load() {
+			id, err := db.One(t.Context(), killer, value[int](`select id from information_schema.processlist
+				where db = database() and id <> connection_id() and command <> 'Sleep' limit 1`))
+			if err == nil {
+				_, _ = killer.Exec(t.Context(), fmt.Sprintf(`kill connection %d`, id)) // it may be gone
+			}
+		}
+	})
+	var mu sync.Mutex
+	var stored []string
+	broken := 0
+	for w := range 4 {
+		writers.Go(func() {
+			for i := range 200 {
+				id := fmt.Sprintf("%d.%d", w, i)
+				var b db.Batch
+				b.Exec(insertRegion, id, "", nil, nil)
+				b.Exec(insertRegion, "beside "+id, "", nil, nil)
+				err := d.Send(t.Context(), &b)
+				mu.Lock()
+				switch {
+				case err == nil:
+					stored = append(stored, id)
+				case errors.Is(err, db.ErrUnavailable):
+					broken++
+				default:
+					t.Errorf("got %v, want ErrUnavailable", err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	writers.Wait()
+	stop.Store(true)
+	killers.Wait()
+	for _, id := range stored {
+		if n := get[int](t, d, `select count(*) from region where id in ($1, $2)`, id, "beside "+id); n != 2 {
+			t.Errorf("%s: %d rows, want 2", id, n)
+		}
+	}
+	if len(stored) == 0 || broken == 0 {
+		t.Errorf("%d batches stored, %d broken off: want some of each", len(stored), broken)
 	}
 }
 

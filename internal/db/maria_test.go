@@ -167,8 +167,8 @@ func TestMariaDBErrors(t *testing.T) {
 	for want, numbers := range map[error][]uint16{
 		ErrDuplicate:   {1062, 1586},
 		ErrReference:   {1451, 1452, 1216, 1217},
-		ErrSerialize:   {1213, 1205, 1020},
-		ErrUnavailable: {1040, 1053, 1290, 1792, 1836, 1047, 1927},
+		ErrSerialize:   {1213, 1205, 1020, 3101},
+		ErrUnavailable: {1040, 1053, 1290, 1792, 1836, 1047, 1927, 1180, 1317, 1969, 3024, 3100},
 		ErrBadValue:    {1264, 1265, 1292, 1366, 1406},
 		ErrAltered:     {1050, 1060, 1061, 1091},
 	} {

@@ -41,6 +41,10 @@ type stdConn struct {
 	// lost is why the engine gave up the transaction, which no later statement
 	// must overlook: it would be on its own. Nil outside of transactions.
 	lost *error
+	// clustered tells of a Galera node. It may give up a transaction in the midst
+	// of a text with semicolons, and run what stands behind on its own without a
+	// word: so in transactions each statement is sent by itself.
+	clustered bool
 }
 
 func (c stdConn) Dialect() Dialect { return c.on.dialect }
@@ -116,7 +120,7 @@ func (c stdConn) Send(ctx context.Context, b *Batch) error {
 // batch runs the statements one after another, or together where that can be,
 // and stops at the first error.
 func (c stdConn) batch(ctx context.Context, b *Batch) error {
-	if c.on.together && b.Len() > 1 {
+	if c.on.together && b.Len() > 1 && (!c.clustered || c.lost == nil) {
 		return c.together(ctx, b, "", "")
 	}
 	for _, it := range b.items {
