@@ -26,9 +26,9 @@ LIMITED = TestSchemathesis|TestSuites/(openstackclient|auth_token|oslo_limit|gop
 # become dependencies of the server.
 MODULES = . tools test/clients/gophercloud test/browser/driver test/bench/libraries
 
-TAGS = -tags=interop,interop_full
+TAGS = -tags=interop,interop_full,galera
 
-.PHONY: help run build test test-all interop interop-quick interop-quick-all interop-full interop-limits interop-all bench-peer bench-large lint docs verify bench fuzz
+.PHONY: help run build test test-all test-galera interop interop-quick interop-quick-all interop-full interop-limits interop-all bench-peer bench-large lint docs verify bench fuzz
 
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -48,6 +48,11 @@ test-all:
 	@build/run -name tests -postgres -mariadb $(if $(CI),-strict) -- -count=1 -timeout=15m ./...
 	@build/run -name race -postgres -mariadb -- -race -count=1 -timeout=15m $(RACE)
 	@build/run -name race-api -- -race -count=1 -timeout=15m -run='/^postgres$$' $(RACE_API)
+
+test-galera: ## stores and servers on a Galera cluster of three nodes, which are killed and cut off: five minutes
+	@test/setup.sh galera
+	@$(GO) build -o build/ ./test/run
+	@build/run -name galera $(if $(CI),-strict) -- -tags=galera -count=1 -timeout=20m ./test/galera
 
 interop: ## beside the real Python Keystone, from PyPI: build/interop-report.md
 	@test/interop/setup.sh

@@ -5,7 +5,7 @@
 # Ubuntu by root or with passwordless sudo; elsewhere, and with
 # KEYSTONE_GO_NO_INSTALL=1, they are only named. With the argument "interop"
 # memcached, HAProxy and socat belong to them, with "interop-full" Debian's own
-# Keystone too.
+# Keystone too, with "galera" Galera.
 set -euo pipefail
 suite=${1:-}
 cd "$(dirname "$0")/.."
@@ -45,6 +45,11 @@ missing() {
   program chromium || program google-chrome || echo "chromium fonts-dejavu-core"
   python >/dev/null || echo "python3 python3-venv"
   [ -n "$suite" ] || return 0
+  if [ "$suite" = galera ]; then
+    [ -n "$(compgen -G '/usr/lib*/galera*/libgalera_smm.so')" ] || echo "galera-4"
+    program rsync || echo "rsync"
+    return 0
+  fi
   for p in memcached haproxy socat curl; do program "$p" || echo "$p"; done
   [ "$suite" = interop-full ] || return 0
   # Debian's own Keystone, as an older peer.
