@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -86,16 +87,18 @@ func together(n int, call func(i int) harness.Answer) (answers []harness.Answer,
 	return answers, count
 }
 
-// TestRL_A53: limits and the access line know one address: the one that the
-// trusted proxy tells. An audit there is not.
+// TestRL_A53: limits, the access log and the events that auditors read know one
+// address: the one that the trusted proxy tells.
 func TestRL_A53(t *testing.T) {
-	var log bytes.Buffer
+	var log lockedBuffer
 	one, two := 1, 2
 	s := harness.New(t, harness.Options{Engine: "sqlite", Log: &log, Tick: func() time.Duration { return 0 }, Conf: func(c *conf.Config) {
 		g := &c.RateLimitGlobalIP
 		g.Enabled, g.BurstSize, g.ReplenishRatePerSecond = true, &two, &one
 		c.RateLimitTrustedProxies.TrustedProxies = []string{"10.0.0.0/24"}
+		c.OsloMessagingNotifications.Driver = []string{"log"}
 	}})
+	var logged, told []string
 	for i, x := range []struct{ peer, header, want string }{
 		{"10.0.0.1:4711", "192.0.2.66, 198.51.100.9, 10.0.0.5", "198.51.100.9"},
 		{"203.0.113.5:4711", "192.0.2.67", "203.0.113.5"},
@@ -104,15 +107,32 @@ func TestRL_A53(t *testing.T) {
 		{"[::ffff:10.0.0.1]:4711", "198.51.100.8", "198.51.100.8"},
 	} {
 		for n, want := range []int{401, 401, 429} {
-			log.Reset()
 			a := s.Do(harness.Call{Method: "POST", Path: "/v3/auth/tokens", Body: harness.Login("nobody", "x", nil), From: x.peer, Header: map[string]string{"X-Forwarded-For": x.header}})
 			if a.Status != want {
 				t.Errorf("case %d, request %d: status %d, want %d", i, n, a.Status, want)
 			}
-			line := regexp.MustCompile(`msg="(\S+) [^\n]*POST /v3/auth/tokens[^\n]*`).FindStringSubmatch(log.String())
-			if line == nil || line[1] != x.want {
-				t.Errorf("case %d, request %d: access line of %q, want %s: %s", i, n, line, x.want, log.String())
+			logged = append(logged, x.want)
+			if want == 401 { // a refusal by a limit is no event
+				told = append(told, x.want)
 			}
+		}
+	}
+	for name, c := range map[string]struct {
+		form string
+		want []string
+	}{
+		"access lines": {`msg="(\S+) \\"POST /v3/auth/tokens `, logged},
+		"events":       {`\\"event_type\\": \\"identity.authenticate\\"[^\n]*\\"host\\": \{\\"address\\": \\"([^"\\]+)`, told},
+	} {
+		var got []string
+		for late := time.Now().Add(10 * time.Second); len(got) < len(c.want) && time.Now().Before(late); time.Sleep(time.Millisecond) {
+			got = nil // events are sent behind the answers
+			for _, m := range regexp.MustCompile(c.form).FindAllStringSubmatch(log.String(), -1) {
+				got = append(got, m[1])
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s of %v, want %v", name, got, c.want)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func spared(t *testing.T, s *peer.Server, client string, before tally) {
 	for _, n := range c.status {
 		answers += n
 	}
-	t.Logf("figure: %s with the packaged limits %s: %d answers, %d × 429, %d × 503", client, limits, answers, c.status["429"], c.status["503"])
+	t.Logf("figure: %s with the packaged limits %s: %d answers, %d × 429, %d × 503; by status %v", client, limits, answers, c.status["429"], c.status["503"], c.status)
 	if answers == 0 || c.status["429"]+c.status["503"]+len(c.over) != 0 {
 		t.Errorf("%s: answers %v, 429 at %v, over the limits %v\n%s", client, c.status, c.refused, c.over, s.Log())
 	}
