@@ -20,7 +20,8 @@ INTEROP = test/oslo test/deployers test/interop/tables test/interop test/interop
 # The part that every change is held to: options, commands and tables.
 QUICK = test/oslo test/deployers test/interop/tables
 INTEROP_COUNTS = $(or $(KEYSTONE_GO_TEST_COUNTS),$(CURDIR)/build/interop/counts)
-# The suites that limits are held against: those with a list of what they pass.
+# The suites that limits are held against: those that ask no faster than clients do. openstackclient_functional and
+# tempest_plugin_rbac run twice at once, from one address.
 LIMITED = TestSchemathesis|TestSuites/(openstackclient|auth_token|oslo_limit|gophercloud|openstacksdk|tempest|tempest_plugin)$$
 # Every module of the tree: those of tools and of what is compared with must not
 # become dependencies of the server.

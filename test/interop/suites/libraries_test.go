@@ -37,7 +37,7 @@ func (p *pair) openstackSDK(t *testing.T, s *peer.Server) []suites.Outcome {
 	for _, name := range []string{"domain", "services", "project", "groups", "users", "endpoints", "identity"} {
 		modules = append(modules, "openstack.tests.functional.cloud.test_"+name)
 	}
-	return p.program(t, s, p.clouds(t, s), append([]string{"testdata/unittest_lines.py"}, modules...)...)
+	return p.program(t, s, p.clouds(t, s), append([]string{unittestLines}, modules...)...)
 }
 
 var sdkArea = byPart(

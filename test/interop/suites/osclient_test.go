@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,14 +51,6 @@ func (p *pair) openstackClient(t *testing.T, s *peer.Server) []suites.Outcome {
 		out = append(out, o)
 	}
 	return out
-}
-
-// osClientModules runs the functional tests of the identity commands that
-// openstackclient's wheel has: each of them calls the program many times.
-func (p *pair) osClientModules(t *testing.T, s *peer.Server) []suites.Outcome {
-	path := "PATH=" + filepath.Dir(peer.Venv("openstack")) + ":" + os.Getenv("PATH")
-	return p.program(t, s, append(p.clouds(t, s), path),
-		append([]string{"testdata/unittest_lines.py"}, modules(t, "openstackclient/tests/functional/identity/v3")...)...)
 }
 
 // without drops the settings that a given one replaces: the project with the
@@ -115,10 +106,3 @@ func osClientArea(id string) string {
 	}
 	return "unknown"
 }
-
-var functionalArea = byPart(
-	"application_credential", "application_credentials", "access_rule", "access_rules", "endpoint_group", "OS-EP-FILTER", "idp", "OS-FEDERATION",
-	"mapping", "OS-FEDERATION", "service_provider", "OS-FEDERATION", "test_registered_limit", "registered_limits", "test_limit", "limits",
-	"test_policy", "policies", "test_endpoint", "endpoints", "test_service", "services", "test_group", "groups", "role_assignment", "role_assignments",
-	"test_role", "roles", "test_domain", "domains", "test_project", "projects", "test_user", "users", "", "users",
-)

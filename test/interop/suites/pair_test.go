@@ -26,7 +26,7 @@ func newPair(t *testing.T) *pair {
 		"security_compliance": {"lockout_failure_attempts": "2", "lockout_duration": "5", "unique_last_password_count": "2"},
 	}
 	maps.Copy(settings, limited(t))
-	p := &pair{ids: map[string]string{}, Env: peer.Start(t, peer.Options{Conf: settings})}
+	p := &pair{ids: map[string]string{}, Env: peer.Start(t, peer.Options{Conf: settings, Processes: 2})}
 	if err := p.StartMemcached(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/keystone-go/keystone-go/test/harness"
@@ -117,6 +119,29 @@ func (p *pair) program(t *testing.T, s *peer.Server, env []string, args ...strin
 		t.Errorf("%s: %v after %d tests\n%.4000s", strings.Join(args, " "), err, len(out), stderr.String())
 	}
 	return out
+}
+
+// The programs of testdata that run the tests of modules.
+const (
+	unittestLines   = "testdata/unittest_lines.py"
+	functionalLines = "testdata/functional_lines.py" // openstackclient's, by forks
+)
+
+// inTwo runs a program of testdata twice at once, with every other of the test
+// modules each: what waits for the server's answers leaves a core idle.
+func (p *pair) inTwo(t *testing.T, s *peer.Server, env []string, program string, modules []string) []suites.Outcome {
+	t.Helper()
+	args := [2][]string{{program}, {program}}
+	for i, m := range modules {
+		args[i%2] = append(args[i%2], m)
+	}
+	var out [2][]suites.Outcome
+	var both sync.WaitGroup
+	for i := range args {
+		both.Go(func() { out[i] = p.program(t, s, env, args[i]...) })
+	}
+	both.Wait()
+	return slices.Concat(out[:]...)
 }
 
 // environ is that of the administrator on his project, and nothing of the

@@ -53,32 +53,39 @@ swift = false
 
 // tempest runs tempest's identity tests.
 func (p *pair) tempest(t *testing.T, s *peer.Server) []suites.Outcome {
-	return p.tempestModules(t, s, modules(t, "tempest/api/identity"))
+	return p.tempestModules(t, s, "tempest/api/identity")
 }
 
 // tempestPlugin runs the plugin's tests of the API.
 func (p *pair) tempestPlugin(t *testing.T, s *peer.Server) []suites.Outcome {
-	return p.tempestModules(t, s, modules(t, "keystone_tempest_plugin/tests/api"))
+	return p.tempestModules(t, s, "keystone_tempest_plugin/tests/api")
 }
 
-// tempestRBAC runs the plugin's tests of who may do what.
+// tempestRBAC runs the plugin's tests of who may do what: far more than the
+// others, and nearly all of it logins of users made for each class of tests.
 func (p *pair) tempestRBAC(t *testing.T, s *peer.Server) []suites.Outcome {
-	return p.tempestModules(t, s, modules(t, "keystone_tempest_plugin/tests/rbac"))
+	return p.inTwo(t, s, tempestEnv(t, s), unittestLines, modules(t, "keystone_tempest_plugin/tests/rbac"))
 }
 
-func (p *pair) tempestModules(t *testing.T, s *peer.Server, modules []string) []suites.Outcome {
+func (p *pair) tempestModules(t *testing.T, s *peer.Server, below string) []suites.Outcome {
+	return p.program(t, s, tempestEnv(t, s), append([]string{unittestLines}, modules(t, below)...)...)
+}
+
+// tempestEnv writes tempest's configuration, and gives the variables that lead
+// to it.
+func tempestEnv(t *testing.T, s *peer.Server) []string {
+	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "tempest.conf"), fmt.Appendf(nil, tempestConf, dir, s.URL, peer.Password), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return p.program(t, s, []string{"TEMPEST_CONFIG_DIR=" + dir, "TEMPEST_CONFIG=tempest.conf", "OS_TEST_TIMEOUT=600"},
-		append([]string{"testdata/unittest_lines.py"}, modules...)...)
+	return []string{"TEMPEST_CONFIG_DIR=" + dir, "TEMPEST_CONFIG=tempest.conf", "OS_TEST_TIMEOUT=600"}
 }
 
 var tempestArea = byPart(
 	"inherit", "OS-INHERIT", "trust", "OS-TRUST", "oauth", "OS-OAUTH1", "ec2", "OS-EC2", "application_credential", "application_credentials",
 	"access_rule", "access_rules", "domain_configuration", "domain_config", "endpoint_groups", "OS-EP-FILTER", "project_tags", "project_tags",
-	"identity_provider", "OS-FEDERATION", "service_provider", "OS-FEDERATION", "mapping", "OS-FEDERATION", "federat", "OS-FEDERATION",
-	"polic", "policies", "credential", "credentials", "endpoint", "endpoints", "service", "services", "group", "groups", "role", "roles",
+	"identity_provider", "OS-FEDERATION", "service_provider", "OS-FEDERATION", "mapping", "OS-FEDERATION", "protocol", "OS-FEDERATION",
+	"federat", "OS-FEDERATION", "consumer", "OS-OAUTH1", "polic", "policies", "credential", "credentials", "endpoint", "endpoints", "service", "services", "group", "groups", "role", "roles",
 	"domain", "domains", "project", "projects", "region", "users", "", "users",
 )

@@ -74,8 +74,7 @@ def text(details):
     return ""
 
 
-def main():
-    args = sys.argv[1:]
+def main(args):
     listing = "--list" in args
     suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromNames(
         [a for a in args if a != "--list"]))
@@ -90,4 +89,5 @@ def main():
     suite.run(Lines(classes))
 
 
-main()
+if __name__ == "__main__":
+    main(sys.argv[1:])
