@@ -36,14 +36,11 @@ type Filter struct {
 	// Effective has groups, inheritance and implication worked out, so that
 	// all are of users and where they hold.
 	Effective bool
-	// forNow are the groups in which the user is until that ends.
-	forNow []string
 	// InDomain leaves those on this domain and on projects in it.
 	InDomain string
 }
 
-// Assignments lists them in one round trip, in two those that a user holds. The
-// order is none.
+// Assignments lists them in one round trip. The order is none.
 func (g Grants) Assignments(ctx context.Context, f Filter) ([]Assignment, error) {
 	if f.Effective {
 		return g.effective(ctx, f)
@@ -89,20 +86,15 @@ func (g Grants) send(ctx context.Context, b *db.Batch) error {
 
 // effective lists what users hold (_list_effective_role_assignments).
 func (g Grants) effective(ctx context.Context, f Filter) ([]Assignment, error) {
-	if f.UserID != "" {
-		var err error
-		if f.forNow, err = g.Memberships.GroupsOf(ctx, g.DB, f.UserID); err != nil && !errors.Is(err, db.ErrBadValue) {
-			return nil, err
-		}
-	}
 	s := f.source()
 	var b db.Batch
 	x := expansion{Filter: f, seen: map[Assignment]bool{}}
 	grants, implied := db.Add(&b, s.query()), db.Add(&b, Implications)
 	var users *db.Result[string]
+	var joined func() []string
 	var members *db.Result[membership]
 	if f.UserID != "" {
-		users = db.Add(&b, userByID(f.UserID))
+		users, joined = db.Add(&b, userByID(f.UserID)), g.Memberships.Joined(&b, f.UserID)
 	} else {
 		members = db.Add(&b, s.members())
 	}
@@ -117,7 +109,9 @@ func (g Grants) effective(ctx context.Context, f Filter) ([]Assignment, error) {
 	case users != nil && len(users.All()) == 0:
 		return nil, fault.NoSuch("user", f.UserID)
 	}
-	if members != nil {
+	if joined != nil {
+		x.joinOne(f.UserID, joined())
+	} else {
 		x.join(members.All())
 	}
 	x.imply(implied.All())

@@ -66,11 +66,9 @@ func (f Filter) source() source {
 	}
 	switch {
 	case f.UserID != "" && f.Effective:
-		his := ofUsers + ` and a.actor_id = ? or ` + ofGroups + ` and a.actor_id in (select m.group_id from user_group_membership m where m.user_id = ?)`
-		for _, id := range f.forNow {
-			his += ` or ` + ofGroups + ` and a.actor_id = ` + s.where.Arg(id)
-		}
-		s.where.And(`(`+his+`)`, f.UserID, f.UserID)
+		// Whether he is still in a group for now is known when they are read.
+		s.where.And(`(`+ofUsers+` and a.actor_id = ? or `+ofGroups+` and (a.actor_id in (select m.group_id from user_group_membership m where m.user_id = ?)
+  or a.actor_id in (select e.group_id from expiring_user_group_membership e where e.user_id = ?)))`, f.UserID, f.UserID, f.UserID)
 	case f.UserID != "":
 		s.where.And(ofUsers+` and a.actor_id = ?`, f.UserID)
 	case f.GroupID != "":

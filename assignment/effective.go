@@ -7,7 +7,6 @@ import (
 
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
-	"github.com/keystone-go/keystone-go/resource"
 )
 
 // The grants of a user are his own and those of his groups: $1 is the user.
@@ -136,70 +135,4 @@ func RolesOnDomain(userID, domainID string) db.Query[Granted] {
 // RolesOnSystem reads the roles that a user was granted on the system.
 func RolesOnSystem(userID string) db.Query[Granted] {
 	return db.Query[Granted]{Text: onSystem, Args: []any{userID, false}, Scan: scanGranted}
-}
-
-const (
-	// shown finds the roles that are global or imply one that is: a grant of
-	// any other gives no scope.
-	shown = `with recursive shown(role_id) as (
-  select r.id from role r where r.domain_id = '` + NoDomain + `'
-  union
-  select i.prior_role_id from implied_role i join shown h on h.role_id = i.implied_role_id
-)`
-	isShown = ` and a.role_id in (select h.role_id from shown h)`
-
-	reached = `select x.id from direct x union select y.id from down y`
-)
-
-// reach finds the projects on which a user holds any role: $1 the user, $2
-// false, $3 true, then the groups in which he is for now.
-func reach(groups []string) string {
-	his := grantsWith(groups, 4)
-	return shown + `, direct(id) as (
-  select a.target_id from assignment a
-  where ` + his + ` and a.inherited = $2 and a.type in ('UserProject', 'GroupProject')` + isShown + `
-), source(id) as (
-  select a.target_id from assignment a
-  where ` + his + ` and a.inherited = $3` + isShown + `
-), down(id) as (
-  select p.id from project p
-  where p.parent_id in (select s.id from source s) or p.domain_id in (select s.id from source s)
-  union
-  select q.id from project q join down d on q.parent_id = d.id
-)
-`
-}
-
-// grantsWith are the grants of the user $1 and of his groups, and of those in
-// which he is for now, whose ids are arguments from a number on.
-func grantsWith(groups []string, from int) string {
-	if len(groups) == 0 {
-		return `(` + userGrants + ` or ` + groupGrants + `)`
-	}
-	return `(` + userGrants + ` or ` + groupGrants + ` or a.type in ('GroupProject', 'GroupDomain') and a.actor_id in ` + db.In(len(groups), from) + `)`
-}
-
-func withIDs(args []any, ids []string) []any {
-	for _, id := range ids {
-		args = append(args, id)
-	}
-	return args
-}
-
-// ProjectsOf queues the reads of the projects that a user has a role on; groups
-// are those in which he is for now.
-func ProjectsOf(b *db.Batch, userID string, groups []string) resource.Records {
-	return resource.RecordsIn(b, reach(groups), reached, withIDs([]any{userID, false, true}, groups)...)
-}
-
-// ProjectIDsOf reads the ids of the projects that a user has a role on.
-func ProjectIDsOf(userID string, groups []string) db.Query[string] {
-	return db.Query[string]{Text: reach(groups) + reached, Args: withIDs([]any{userID, false, true}, groups), Scan: db.ScanText}
-}
-
-// DomainsOf queues the reads of the domains that a user has a role on.
-func DomainsOf(b *db.Batch, userID string, groups []string) resource.Records {
-	ids := `select a.target_id from assignment a
-where ` + grantsWith(groups, 3) + ` and a.inherited = $2 and a.type in ('UserDomain', 'GroupDomain')` + isShown
-	return resource.RecordsIn(b, shown, ids, withIDs([]any{userID, false}, groups)...)
 }

@@ -73,6 +73,14 @@ func (x *expansion) join(all []membership) {
 	}
 }
 
+// joinOne is join for the groups of the one user who is asked for.
+func (x *expansion) joinOne(userID string, groups []string) {
+	x.members = map[string][]string{}
+	for _, id := range groups {
+		x.members[id] = []string{userID}
+	}
+}
+
 // imply finds what each prior role leads to, over any number of others.
 func (x *expansion) imply(all []Implication) {
 	direct := map[string][]edge{}
@@ -116,9 +124,6 @@ func (x *expansion) people(r row) []Assignment {
 		return []Assignment{r.Assignment}
 	}
 	users := x.members[r.GroupID]
-	if x.UserID != "" {
-		users = []string{x.UserID}
-	}
 	out := make([]Assignment, len(users))
 	for i, id := range users {
 		out[i] = r.Assignment

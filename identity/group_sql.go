@@ -75,10 +75,3 @@ func userExists(id string) db.Query[string] {
 func held(d db.Dialect, table, id string) db.Query[string] {
 	return db.Query[string]{Text: `select x.id from "` + table + `" x where x.id = $1` + db.ForUpdate(d), Args: []any{id}, Scan: db.ScanText}
 }
-
-func membership(userID, groupID string) db.Query[string] {
-	return db.Query[string]{
-		Text: `select m.user_id from user_group_membership m where m.user_id = $1 and m.group_id = $2`,
-		Args: []any{userID, groupID}, Scan: db.ScanText,
-	}
-}

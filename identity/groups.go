@@ -126,6 +126,9 @@ func domainExists(ctx context.Context, c db.Conn, id string) error {
 func (g Groups) Update(ctx context.Context, id string, ch GroupChange) (Group, error) {
 	var out Group
 	err := g.DB.Tx(ctx, func(c db.Conn) (err error) {
+		if _, err := db.All(ctx, c, held(c.Dialect(), "group", id)); err != nil {
+			return err
+		}
 		if out, err = group(ctx, c, id); err != nil {
 			return err
 		}
@@ -176,21 +179,18 @@ func (g Groups) Add(ctx context.Context, userID, groupID string) error {
 
 // Has returns nil for a member of the group, and a 404 for whoever is none.
 func (g Groups) Has(ctx context.Context, userID, groupID string) error {
-	if err := bothExist(ctx, g.DB, userID, groupID); err != nil {
-		return err
-	}
-	found, err := db.All(ctx, g.DB, membership(userID, groupID))
-	if err != nil {
+	var b db.Batch
+	both, joined := queueBoth(&b, userID, groupID), g.Memberships.Joined(&b, userID)
+	if err := g.DB.Send(ctx, &b); err != nil {
 		return fmt.Errorf("look for user %s in group %s: %w", userID, groupID, err)
 	}
-	if len(found) > 0 {
-		return nil
+	if err := both(); err != nil {
+		return err
 	}
-	groups, err := g.Memberships.GroupsOf(ctx, g.DB, userID)
-	if err == nil && !slices.Contains(groups, groupID) {
-		err = noMember(userID, groupID)
+	if !slices.Contains(joined(), groupID) {
+		return noMember(userID, groupID)
 	}
-	return err
+	return nil
 }
 
 func noMember(userID, groupID string) error {
@@ -220,15 +220,23 @@ func (g Groups) Remove(ctx context.Context, userID, groupID string) error {
 // bothExist refuses a group or a user that is not there, the group first.
 func bothExist(ctx context.Context, c db.Conn, userID, groupID string) error {
 	var b db.Batch
-	g, u := db.Add(&b, GroupByID(groupID)), db.Add(&b, userExists(userID))
+	both := queueBoth(&b, userID, groupID)
 	if err := c.Send(ctx, &b); err != nil {
 		return fmt.Errorf("read group %s and user %s: %w", groupID, userID, err)
 	}
-	if len(g.All()) == 0 {
-		return fault.NoSuch("group", groupID)
+	return both()
+}
+
+// queueBoth queues the reads of bothExist, and gives what judges them.
+func queueBoth(b *db.Batch, userID, groupID string) func() error {
+	g, u := db.Add(b, GroupByID(groupID)), db.Add(b, userExists(userID))
+	return func() error {
+		if len(g.All()) == 0 {
+			return fault.NoSuch("group", groupID)
+		}
+		if len(u.All()) == 0 {
+			return fault.NoSuch("user", userID)
+		}
+		return nil
 	}
-	if len(u.All()) == 0 {
-		return fault.NoSuch("user", userID)
-	}
-	return nil
 }

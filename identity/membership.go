@@ -1,8 +1,6 @@
 package identity
 
 import (
-	"context"
-	"fmt"
 	"time"
 
 	"github.com/keystone-go/keystone-go/internal/db"
@@ -10,7 +8,6 @@ import (
 
 // Membership is one that ends by itself, as federated logins make them.
 type Membership struct {
-	GroupID  string
 	Verified time.Time
 	Minutes  int // that it lasts from then; 0: as is usual
 }
@@ -43,21 +40,35 @@ const (
 	EndingFrom = `expiring_user_group_membership e join identity_provider i on i.id = e.idp_id`
 )
 
-// GroupsOf gives the ids of the groups in which a user is for now, beside
-// those in which he is for good.
-func (m Memberships) GroupsOf(ctx context.Context, c db.Conn, userID string) ([]string, error) {
-	all, err := db.All(ctx, c, db.Query[Membership]{
-		Text: `select e.group_id, ` + EndingCols + ` from ` + EndingFrom + ` where e.user_id = $1 order by e.group_id`, Args: []any{userID},
-		Scan: func(r db.Row) (x Membership, err error) { return x, r.Scan(&x.GroupID, &x.Verified, &x.Minutes) },
+// Joined queues the read of the groups in which a user is, for good or for now,
+// and gives what tells their ids.
+func (m Memberships) Joined(b *db.Batch, userID string) func() []string {
+	type membership struct {
+		group  string
+		ending *Membership
+	}
+	all := db.Add(b, db.Query[membership]{
+		Text: `select m.group_id, null, 0 from user_group_membership m where m.user_id = $1
+union all
+select e.group_id, ` + EndingCols + ` from ` + EndingFrom + ` where e.user_id = $1`,
+		Args: []any{userID},
+		Scan: func(r db.Row) (x membership, err error) {
+			var verified *time.Time
+			var minutes int
+			err = r.Scan(&x.group, &verified, &minutes)
+			if verified != nil {
+				x.ending = &Membership{Verified: *verified, Minutes: minutes}
+			}
+			return x, err
+		},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read the memberships of user %s that end: %w", userID, err)
-	}
-	var out []string
-	for _, x := range all {
-		if m.Live(x) {
-			out = append(out, x.GroupID)
+	return func() []string {
+		var out []string
+		for _, x := range all.All() {
+			if x.ending == nil || m.Live(*x.ending) {
+				out = append(out, x.group)
+			}
 		}
+		return out
 	}
-	return out, nil
 }

@@ -105,11 +105,25 @@ var statements = []statement{
 	{name: "role assignments", call: get("/v3/role_assignments"), status: 200, want: budget{2, 7, 0}},
 	{name: "role assignments, effective", call: get("/v3/role_assignments?effective"), status: 200, want: budget{2, 9, 0}},
 	{name: "role assignments, effective, names", call: get("/v3/role_assignments?effective&include_names"), status: 200, want: budget{3, 13, 0}},
-	{name: "list of own projects", call: get("/v3/auth/projects"), status: 200, want: budget{3, 9, 0}},
+	{name: "list of own projects", call: get("/v3/auth/projects"), status: 200, want: budget{2, 9, 0}},
+	{name: "projects of a user", call: ofUser("/v3/users/%s/projects"), status: 200, want: budget{3, 11, 0}},
+	{name: "groups of a user", call: ofUser("/v3/users/%s/groups"), status: 200, want: budget{3, 10, 0}},
+	{name: "role assignments of a user, effective", call: ofUser("/v3/role_assignments?effective&user.id=%s"), status: 200, want: budget{2, 10, 0}},
+	{name: "list of own domains", call: get("/v3/auth/domains"), status: 200, want: budget{2, 9, 0}},
 }
 
 func get(path string) func(*counted) harness.Call {
 	return func(c *counted) harness.Call { return harness.Call{Method: "GET", Path: path, Token: c.admin} }
+}
+
+func ofUser(path string) func(*counted) harness.Call {
+	return func(c *counted) harness.Call {
+		u, err := db.One(c.t.Context(), c.DB, identity.AccountByName("user", "default"))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		return harness.Call{Method: "GET", Path: fmt.Sprintf(path, u.ID), Token: c.admin}
+	}
 }
 
 // TestStatementCounts pins what each kind of request asks of the database,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/assignment"
 	"github.com/keystone-go/keystone-go/auth"
+	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/fault"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
@@ -46,13 +47,9 @@ func (h authScopes) domains(c *Call) (Reply, error) {
 	return h.list(c, "domains", assignment.DomainsOf, domainView)
 }
 
-func (h authScopes) list(c *Call, key string, of func(*db.Batch, string, []string) resource.Records, view func(*Call, resource.Record) pyjson.Object) (Reply, error) {
-	groups, err := h.Memberships.GroupsOf(c.Ctx(), h.DB, c.Caller.User.ID)
-	if err != nil {
-		return Reply{}, err
-	}
+func (h authScopes) list(c *Call, key string, of func(*db.Batch, string, identity.Memberships) assignment.Scopes, view func(*Call, resource.Record) pyjson.Object) (Reply, error) {
 	var b db.Batch
-	found := of(&b, c.Caller.User.ID, groups)
+	found := of(&b, c.Caller.User.ID, h.Memberships)
 	if err := h.send(c.Ctx(), &b); err != nil {
 		return Reply{}, err
 	}

@@ -165,7 +165,7 @@ func TestIncludeLimits(t *testing.T) {
 			{"of itself", "GET", "/v3/projects/p2?include_limits", "tok-admin", "", 200, `/v3/projects/p2"}}}`},
 		})
 		c.Reset()
-		if st.do(call{path: "/v3/projects/p1?subtree_as_list&include_limits", token: "tok-admin"}); c.RoundTrips != 5 || c.Writes > 0 {
+		if st.do(call{path: "/v3/projects/p1?subtree_as_list&include_limits", token: "tok-admin"}); c.RoundTrips != 4 || c.Writes > 0 {
 			t.Errorf("%d round trips: %q", c.RoundTrips, c.Texts)
 		}
 	})

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -88,19 +89,12 @@ func (h projects) withLimits(c *Call, list []resource.Record) ([]pyjson.Object, 
 
 // reached are the projects that the caller has a role on.
 func (h projects) reached(c *Call) (map[string]bool, error) {
-	groups, err := h.memberships.GroupsOf(c.Ctx(), h.DB, c.Caller.User.ID)
-	if err != nil {
-		return nil, err
+	var b db.Batch
+	found := assignment.ProjectIDsOf(&b, c.Caller.User.ID, h.memberships)
+	if err := h.DB.Send(c.Ctx(), &b); err != nil {
+		return nil, fmt.Errorf("list the projects of a user: %w", err)
 	}
-	rows, err := db.All(c.Ctx(), h.DB, assignment.ProjectIDsOf(c.Caller.User.ID, groups))
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]bool{}
-	for _, id := range rows {
-		out[id] = true
-	}
-	return out, nil
+	return found(), nil
 }
 
 // parentIDs nests ids from the nearest to the farthest.

@@ -26,11 +26,14 @@ var (
 		sortDirection,
 	}}
 	userFilters = []string{"domain_id", "enabled", "name"}
+	// federatedFilters are asked of identities, and no user shows them: a
+	// comparator matches none.
+	federatedFilters = []string{"idp_id", "protocol_id", "unique_id"}
 )
 
 func (h users) list(c *Call) (Reply, error) {
 	f := identity.UserFilter{}
-	for _, name := range []string{"idp_id", "protocol_id", "unique_id"} {
+	for _, name := range federatedFilters {
 		if v, asked := c.query[name]; asked {
 			if f.Federated == nil {
 				f.Federated = map[string]string{}
@@ -51,9 +54,14 @@ func (h users) listWhere(c *Call, f identity.UserFilter) (Reply, error) {
 		}
 		f.PasswordExpires = append(f.PasswordExpires, e)
 	}
+	filters := userFilters
+	if f.GroupID == "" {
+		filters = slices.Concat(userFilters, federatedFilters)
+	}
 	return lists[identity.Listed]{
-		key: "users", filters: userFilters, limit: h.Limit, fixed: true,
+		key: "users", filters: filters, limit: h.Limit, fixed: true,
 		read: func(ctx context.Context, q hints.Hints) (hints.Page[identity.Listed], error) {
+			q.Filters = slices.DeleteFunc(q.Filters, func(x hints.Filter) bool { return x.Op == "equals" && slices.Contains(federatedFilters, x.Name) })
 			return h.List(ctx, q, f)
 		},
 		view: func(c *Call, l identity.Listed) pyjson.Object { return h.view(c, l.View()) },
@@ -115,12 +123,8 @@ func (h users) projectsOf(c *Call) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	groups, err := h.groups.Memberships.GroupsOf(c.Ctx(), h.DB, c.Param("user_id"))
-	if err != nil {
-		return Reply{}, err
-	}
 	var b db.Batch
-	found := assignment.ProjectsOf(&b, c.Param("user_id"), groups)
+	found := assignment.ProjectsOf(&b, c.Param("user_id"), h.groups.Memberships)
 	if err := h.DB.Send(c.Ctx(), &b); err != nil {
 		return Reply{}, err
 	}
