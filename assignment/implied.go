@@ -48,7 +48,7 @@ func (r Roles) Implied(ctx context.Context, priorID, impliedID string) (Inferenc
 	case err != nil:
 		return Inference{}, fmt.Errorf("read implied role %s: %w", impliedID, err)
 	case len(found) == 0:
-		return Inference{}, fault.New(fault.NotFound, "%s does not imply %s.", priorID, impliedID)
+		return Inference{}, notImplied(priorID, impliedID)
 	}
 	return Inference{Prior: prior.Role, Implied: implied.Role}, nil
 }
@@ -86,5 +86,13 @@ func (r Roles) Unimply(ctx context.Context, priorID, impliedID string) error {
 	if _, err := r.Implied(ctx, priorID, impliedID); err != nil {
 		return err
 	}
-	return Unimply(ctx, r.DB, priorID, impliedID)
+	n, err := r.DB.Exec(ctx, unimply, priorID, impliedID)
+	if err == nil && n == 0 {
+		return notImplied(priorID, impliedID) // another took it back in between
+	}
+	return fault.Wrap(err, "remove implied role", impliedID)
+}
+
+func notImplied(priorID, impliedID string) error {
+	return fault.New(fault.NotFound, "%s does not imply %s.", priorID, impliedID)
 }

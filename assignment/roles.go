@@ -41,9 +41,13 @@ type RoleChange struct {
 // Get returns a role; 404 when there is none.
 func (r Roles) Get(ctx context.Context, id string) (Record, error) { return role(ctx, r.DB, id) }
 
-func role(ctx context.Context, c db.Conn, id string) (Record, error) {
+func role(ctx context.Context, c db.Conn, id string) (Record, error) { return roleWith(ctx, c, id, "") }
+
+// roleWith is role with a lock, which keeps the role until the transaction is
+// over.
+func roleWith(ctx context.Context, c db.Conn, id, lock string) (Record, error) {
 	var b db.Batch
-	row, options := db.Add(&b, RoleByID(id)), db.Add(&b, optionsIn(`$1`, id))
+	row, options := db.Add(&b, locked(RoleByID(id), lock)), db.Add(&b, optionsIn(`$1`, id))
 	if err := c.Send(ctx, &b); err != nil {
 		if errors.Is(err, db.ErrBadValue) {
 			return Record{}, fault.NoSuch("role", id)
@@ -92,16 +96,18 @@ func (r Roles) Create(ctx context.Context, id, domainID string, ch RoleChange) (
 	if ch.Description != nil {
 		n.Description = *ch.Description
 	}
-	err := r.DB.Tx(ctx, func(c db.Conn) error {
+	var out Record
+	err := r.DB.Tx(ctx, func(c db.Conn) (err error) {
 		if err := CreateRole(ctx, c, n, false); err != nil {
 			return err
 		}
-		return ch.option(ctx, c, id)
+		if err := ch.option(ctx, c, id); err != nil {
+			return err
+		}
+		out, err = role(ctx, c, id)
+		return err
 	})
-	if err != nil {
-		return Record{}, err
-	}
-	return r.Get(ctx, id)
+	return out, err
 }
 
 func (ch RoleChange) option(ctx context.Context, c db.Conn, id string) error {
@@ -113,9 +119,10 @@ func (ch RoleChange) option(ctx context.Context, c db.Conn, id string) error {
 // Update changes a role and returns it: 403 when it is immutable, 409 when its
 // new name is taken.
 func (r Roles) Update(ctx context.Context, id string, ch RoleChange) (Record, error) {
+	var out Record
 	name := ""
 	err := r.DB.Tx(ctx, func(c db.Conn) error {
-		before, err := role(ctx, c, id)
+		before, err := roleWith(ctx, c, id, db.ForUpdate(c.Dialect()))
 		if err != nil {
 			return err
 		}
@@ -127,7 +134,11 @@ func (r Roles) Update(ctx context.Context, id string, ch RoleChange) (Record, er
 		if _, err := c.Exec(ctx, `update role set name = $2, description = $3, extra = $4 where id = $1`, id, after.Name, after.Description, after.Extra); err != nil {
 			return err
 		}
-		return ch.option(ctx, c, id)
+		if err := ch.option(ctx, c, id); err != nil {
+			return err
+		}
+		out, err = role(ctx, c, id)
+		return err
 	})
 	switch {
 	case errors.Is(err, db.ErrDuplicate):
@@ -135,7 +146,7 @@ func (r Roles) Update(ctx context.Context, id string, ch RoleChange) (Record, er
 	case err != nil:
 		return Record{}, fault.Wrap(err, "update role", id)
 	}
-	return r.Get(ctx, id)
+	return out, nil
 }
 
 func (ch RoleChange) apply(r Role) Role {
@@ -153,10 +164,7 @@ func (ch RoleChange) apply(r Role) Role {
 func (r Roles) Delete(ctx context.Context, id string) error {
 	err := r.DB.Tx(ctx, func(c db.Conn) error {
 		// A grant that is being made of it comes before or not at all.
-		if _, err := db.All(ctx, c, locked(RoleByID(id), db.ForUpdate(c.Dialect()))); err != nil && !errors.Is(err, db.ErrBadValue) {
-			return err
-		}
-		before, err := role(ctx, c, id)
+		before, err := roleWith(ctx, c, id, db.ForUpdate(c.Dialect()))
 		if err != nil {
 			return err
 		}

@@ -75,12 +75,11 @@ func Imply(ctx context.Context, c db.Conn, prior, implied string) error {
 
 // Unimply takes an implication back; a missing one is no error.
 func Unimply(ctx context.Context, c db.Conn, prior, implied string) error {
-	_, err := c.Exec(ctx, `delete from implied_role where prior_role_id = $1 and implied_role_id = $2`, prior, implied)
-	if err != nil {
-		return fmt.Errorf("remove implied role %s: %w", implied, err)
-	}
-	return nil
+	_, err := c.Exec(ctx, unimply, prior, implied)
+	return fault.Wrap(err, "remove implied role", implied)
 }
+
+const unimply = `delete from implied_role where prior_role_id = $1 and implied_role_id = $2`
 
 // Actor says who gets a grant.
 type Actor struct {

@@ -24,7 +24,7 @@ func costs(d db.DB) []cost {
 			return regions.Create(ctx, catalog.Region{ID: "new", ParentID: ptr("RegionOne")})
 		}},
 		{"region", "1 1 0", 0, func(ctx context.Context) error { return second(regions.Get(ctx, "new")) }},
-		{"region", "6 6 1", 0, func(ctx context.Context) error {
+		{"region", "7 7 1", 0, func(ctx context.Context) error {
 			return second(regions.Update(ctx, "new", catalog.RegionChange{ParentID: new(ptr("RegionOne")), Extra: more}))
 		}},
 		{"service", "1 1 1", 0, func(ctx context.Context) error {

@@ -66,6 +66,12 @@ func (r Regions) Create(ctx context.Context, n Region) error {
 func (r Regions) Update(ctx context.Context, id string, change RegionChange) (Region, error) {
 	var out Region
 	err := r.DB.Tx(ctx, func(c db.Conn) (err error) {
+		if change.ParentID != nil && *change.ParentID != nil {
+			// Two that are moved at once could make a circle.
+			if _, err := db.All(ctx, c, idsOf(`select id from region order by id`+db.ForUpdate(c.Dialect()))); err != nil {
+				return err
+			}
+		}
 		if change.ParentID != nil {
 			if err := hasParent(ctx, c, *change.ParentID); err != nil {
 				return err
@@ -130,9 +136,12 @@ func (r Regions) Delete(ctx context.Context, id string) error {
 			ids[i] = b.id
 		}
 		var b db.Batch
-		b.Exec(`delete from region where id in `+db.In(len(ids), 1), ids...)
+		gone := b.Exec(`delete from region where id in `+db.In(len(ids), 1), ids...)
 		b.Exec(`delete from policy_association where region_id in `+db.In(len(ids), 1), ids...)
-		return c.Send(ctx, &b)
+		if err := c.Send(ctx, &b); err != nil || gone.Rows() > 0 {
+			return err
+		}
+		return fault.NoSuch("region", id) // another deleted it in between
 	})
 	if errors.Is(err, db.ErrReference) {
 		// An endpoint came in between.

@@ -30,7 +30,13 @@ func (t table[T]) held(d db.Dialect, id string) db.Query[string] {
 
 // get reads a row; 404 when there is none.
 func (t table[T]) get(ctx context.Context, c db.Conn, id string) (T, error) {
-	out, err := db.One(ctx, c, t.byID(id))
+	return t.read(ctx, c, id, "")
+}
+
+func (t table[T]) read(ctx context.Context, c db.Conn, id, lock string) (T, error) {
+	q := t.byID(id)
+	q.Text += lock
+	out, err := db.One(ctx, c, q)
 	if errors.Is(err, db.ErrNoRow) {
 		return out, t.none(id)
 	}
@@ -63,9 +69,10 @@ func (t table[T]) change(ctx context.Context, d db.DB, id string, f func(*T)) (T
 	return row, fault.Wrap(err, "update "+t.kind, id)
 }
 
-// rewrite is change in a transaction of the caller's, where f may refuse.
+// rewrite is change in a transaction of the caller's, where f may refuse. The row
+// is held from when it is read, so that no other change is lost.
 func (t table[T]) rewrite(ctx context.Context, c db.Conn, id string, f func(*T) error) (T, error) {
-	row, err := t.get(ctx, c, id)
+	row, err := t.read(ctx, c, id, db.ForUpdate(c.Dialect()))
 	if err != nil {
 		return row, err
 	}

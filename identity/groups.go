@@ -37,7 +37,15 @@ type GroupChange struct {
 func (g Groups) Get(ctx context.Context, id string) (Group, error) { return group(ctx, g.DB, id) }
 
 func group(ctx context.Context, c db.Conn, id string) (Group, error) {
-	out, err := db.One(ctx, c, GroupByID(id))
+	return groupWith(ctx, c, id, "")
+}
+
+// groupWith is group with a lock, which keeps the group until the transaction
+// is over.
+func groupWith(ctx context.Context, c db.Conn, id, lock string) (Group, error) {
+	q := GroupByID(id)
+	q.Text += lock
+	out, err := db.One(ctx, c, q)
 	switch {
 	case errors.Is(err, db.ErrNoRow), errors.Is(err, db.ErrBadValue):
 		return Group{}, fault.NoSuch("group", id)
@@ -126,10 +134,7 @@ func domainExists(ctx context.Context, c db.Conn, id string) error {
 func (g Groups) Update(ctx context.Context, id string, ch GroupChange) (Group, error) {
 	var out Group
 	err := g.DB.Tx(ctx, func(c db.Conn) (err error) {
-		if _, err := db.All(ctx, c, held(c.Dialect(), "group", id)); err != nil {
-			return err
-		}
-		if out, err = group(ctx, c, id); err != nil {
+		if out, err = groupWith(ctx, c, id, db.ForUpdate(c.Dialect())); err != nil {
 			return err
 		}
 		if ch.Name != nil {

@@ -93,6 +93,7 @@ func (u Users) Create(ctx context.Context, domainID string, ch Change) (View, er
 	if enabled {
 		failures = 0
 	}
+	var made View
 	err = u.DB.Tx(ctx, func(c db.Conn) error {
 		if err := domainExists(ctx, c, domainID); err != nil {
 			return err
@@ -112,12 +113,13 @@ func (u Users) Create(ctx context.Context, domainID string, ch Change) (View, er
 				return err
 			}
 		}
-		return u.setOptions(ctx, c, id, nil, ch.Options)
+		if err := u.setOptions(ctx, c, id, nil, ch.Options); err != nil {
+			return err
+		}
+		made, err = u.read(ctx, c, id)
+		return err
 	})
-	if err != nil {
-		return View{}, err
-	}
-	return u.Get(ctx, id)
+	return made, err
 }
 
 // Delete removes a user with all that is his, and voids his tokens; 404 when
@@ -154,11 +156,23 @@ func (u Users) Update(ctx context.Context, before View, ch Change) (View, error)
 	if err != nil {
 		return View{}, err
 	}
-	err = u.DB.Tx(ctx, func(c db.Conn) error { return u.update(ctx, c, before, ch, s) })
-	if err != nil {
-		return View{}, err
-	}
-	return u.Get(ctx, a.ID)
+	var after View
+	err = u.DB.Tx(ctx, func(c db.Conn) error {
+		// Read anew, with the row held: no change of another is lost.
+		if _, err := db.All(ctx, c, held(c.Dialect(), "user", a.ID)); err != nil {
+			return fmt.Errorf("hold user %s: %w", a.ID, err)
+		}
+		before, err := u.read(ctx, c, a.ID)
+		if err != nil {
+			return err
+		}
+		if err := u.update(ctx, c, before, ch, s); err != nil {
+			return err
+		}
+		after, err = u.read(ctx, c, a.ID)
+		return err
+	})
+	return after, err
 }
 
 func (u Users) update(ctx context.Context, c db.Conn, before View, ch Change, s *stored) error {

@@ -42,7 +42,8 @@ func (p Projects) Create(ctx context.Context, n New) (Record, error) {
 		row.Description = *n.Description
 	}
 	row.Extra = pyjson.WriteExtra(n.Extra)
-	err := p.DB.Tx(ctx, func(c db.Conn) error {
+	var out Record
+	err := p.DB.Tx(ctx, func(c db.Conn) (err error) {
 		if err := p.checkPlace(ctx, c, &row); err != nil {
 			return err
 		}
@@ -53,7 +54,11 @@ func (p Projects) Create(ctx context.Context, n New) (Record, error) {
 		var b db.Batch
 		b.Exec(insertProject, row.ID, row.Name, row.Extra, row.Description, row.Enabled, domainID, parentID, row.IsDomain)
 		n.labels(&b, row.ID)
-		return c.Send(ctx, &b)
+		if err := c.Send(ctx, &b); err != nil {
+			return err
+		}
+		out, err = readRecord(ctx, c, row.ID)
+		return err
 	})
 	switch {
 	case errors.Is(err, db.ErrDuplicate):
@@ -64,7 +69,7 @@ func (p Projects) Create(ctx context.Context, n New) (Record, error) {
 	case err != nil:
 		return Record{}, fault.Wrap(err, "create project", n.ID)
 	}
-	return p.Get(ctx, n.ID)
+	return out, nil
 }
 
 func taken(p Project) error {

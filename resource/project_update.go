@@ -16,6 +16,7 @@ import (
 // _update_project).
 func (p Projects) Update(ctx context.Context, id string, ch Change) (Record, error) {
 	row := Project{ID: id}
+	var out Record
 	err := p.DB.Tx(ctx, func(c db.Conn) error {
 		if err := hold(ctx, c, id); err != nil {
 			return err
@@ -31,7 +32,11 @@ func (p Projects) Update(ctx context.Context, id string, ch Change) (Record, err
 		var b db.Batch
 		b.Exec(`update project set name = $2, description = $3, enabled = $4, extra = $5 where id = $1`, id, row.Name, row.Description, row.Enabled, row.Extra)
 		ch.labels(&b, id)
-		return c.Send(ctx, &b)
+		if err := c.Send(ctx, &b); err != nil {
+			return err
+		}
+		out, err = readRecord(ctx, c, id)
+		return err
 	})
 	switch {
 	case errors.Is(err, db.ErrDuplicate):
@@ -39,7 +44,7 @@ func (p Projects) Update(ctx context.Context, id string, ch Change) (Record, err
 	case err != nil:
 		return Record{}, fault.Wrap(err, "update project", id)
 	}
-	return p.Get(ctx, id)
+	return out, nil
 }
 
 func (ch Change) apply(p Project) Project {
@@ -56,13 +61,18 @@ func (ch Change) apply(p Project) Project {
 	return p
 }
 
-// checkChange refuses what must not be changed.
-func (p Projects) checkChange(ctx context.Context, c db.Conn, before Record, ch Change) error {
+// AllowChange refuses a change of what is immutable.
+func (r Record) AllowChange(ch OptionChange) error {
 	kind := "project"
-	if before.IsDomain {
+	if r.IsDomain {
 		kind = "domain"
 	}
-	if err := before.Options.Allow(ch.Option, kind, before.ID); err != nil {
+	return r.Options.Allow(ch, kind, r.ID)
+}
+
+// checkChange refuses what must not be changed.
+func (p Projects) checkChange(ctx context.Context, c db.Conn, before Record, ch Change) error {
+	if err := before.AllowChange(ch.Option); err != nil {
 		return err
 	}
 	if before.IsDomain {

@@ -124,10 +124,11 @@ func (h projects) create(c *Call) (Reply, error) {
 
 func (h projects) update(c *Call) (Reply, error) {
 	before, body := c.Object.(resource.Record), c.sent("project")
-	if err := samePlace(body, before); err != nil {
+	ch := projectChange(body)
+	if err := samePlace(body, ch, before); err != nil {
 		return Reply{}, err
 	}
-	r, err := h.Update(c.Ctx(), before.ID, projectChange(body))
+	r, err := h.Update(c.Ctx(), before.ID, ch)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -136,13 +137,17 @@ func (h projects) update(c *Call) (Reply, error) {
 	return ok("project", view.Set("extra", append(pyjson.Object{}, pyjson.ReadExtra(r.Extra)...))), nil
 }
 
-// samePlace refuses an update that would put a project elsewhere.
-func samePlace(body pyjson.Object, p resource.Record) error {
+// samePlace refuses an update that would put a project elsewhere. Of an immutable
+// one the domain alone is looked at first.
+func samePlace(body pyjson.Object, ch resource.Change, p resource.Record) error {
 	if err := sameID(body, p.ID); err != nil {
 		return err
 	}
 	if v, given := body.Get("domain_id"); given && v != orNull(p.DomainID) {
 		return fault.New(fault.BadRequest, "Cannot change Domain ID")
+	}
+	if err := p.AllowChange(ch.Option); err != nil {
+		return err
 	}
 	if v, given := body.Get("parent_id"); given && v != orNull(p.ParentID) {
 		return fault.New(fault.Forbidden, "Update of `parent_id` is not allowed.")

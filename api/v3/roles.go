@@ -90,7 +90,11 @@ func (h roles) create(c *Call) (Reply, error) {
 
 func (h roles) update(c *Call) (Reply, error) {
 	before, body := c.Object.(assignment.Record), c.sent("role")
+	ch := roleChange(body)
 	if err := sameID(body, before.ID); err != nil {
+		return Reply{}, err
+	}
+	if err := before.Options.Allow(ch.Option, "role", before.ID); err != nil {
 		return Reply{}, err
 	}
 	if v, given := body.Get("domain_id"); given && v != orNull(before.DomainID) {
@@ -99,7 +103,7 @@ func (h roles) update(c *Call) (Reply, error) {
 	if err := roleFits(body); err != nil {
 		return Reply{}, err
 	}
-	r, err := h.Update(c.Ctx(), before.ID, roleChange(body))
+	r, err := h.Update(c.Ctx(), before.ID, ch)
 	return h.one().changed(c, r, err)
 }
 
