@@ -18,13 +18,13 @@ import (
 func (c *Call) hints(config int, names ...string) (hints.Hints, error) {
 	pairs := pairsOf(c.r.URL.RawQuery)
 	h := hints.Hints{Filters: hints.Parse(pairs, names), Limit: config, Limited: config > 0, Max: c.maxList}
-	if v, asked := c.query["marker"]; asked {
-		h.Marker = &v[0]
+	if v := c.Query("marker"); v != "" {
+		h.Marker = &v
 	}
-	if v, asked := c.query["limit"]; asked {
-		n, err := strconv.Atoi(strings.TrimSpace(v[0]))
+	if v := c.Query("limit"); v != "" {
+		n, err := strconv.Atoi(strings.TrimSpace(v))
 		if err != nil || n < 0 {
-			return h, invalid("the limit %q is not a whole number of at least 0", v[0])
+			return h, invalid("the limit %q is not a whole number of at least 0", v)
 		}
 		h.Limit, h.Limited = min(n, c.maxList), true
 	}

@@ -253,13 +253,12 @@ func checkQuery(c *Call, strict bool, fields ...field) error {
 			}
 			continue
 		}
-		for _, v := range values {
-			if f.kind == loose && !slices.Contains(looseWords, v) {
-				return invalid("query parameter %s is no truth value", name)
-			}
-			if err := f.checkText(v); err != nil {
-				return err
-			}
+		v := values[0] // Python looks at no other
+		if f.kind == loose && !slices.Contains(looseWords, v) {
+			return invalid("query parameter %s is no truth value", name)
+		}
+		if err := f.checkText(v); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 type Filter struct {
 	Name, Value string
 	// Op is "equals", or a comparator of the query: "contains", "startswith",
-	// "endswith"; any other matches everything.
+	// "endswith"; any other matches whatever has the attribute.
 	Op string
 	// Fold ignores the case of letters.
 	Fold bool
@@ -50,10 +50,7 @@ func Parse(query []Pair, names []string) []Filter {
 			continue
 		}
 		op, fold := strings.CutPrefix(op, "i")
-		switch op {
-		case "contains", "startswith", "endswith":
-			out = append(out, Filter{Name: name, Value: p.Value, Op: op, Fold: fold})
-		}
+		out = append(out, Filter{Name: name, Value: p.Value, Op: op, Fold: fold})
 	}
 	return out
 }
@@ -77,19 +74,24 @@ func (h Hints) Where(w *db.Where, columns map[string]Column) (rest []Filter) {
 	for _, f := range h.Filters {
 		c, known := columns[f.Name]
 		switch {
-		case !known, f.Op != "equals" && (!f.Fold || c.Bool):
+		case !known, f.Op != "equals" && (!f.Fold || c.Bool || !f.comparable()):
 			rest = append(rest, f)
-		case f.Op != "equals":
-			w.And(`lower(`+c.SQL+`) like lower(?) escape '!'`, f.pattern())
 		case c.Bool:
 			w.And(c.SQL+` = ?`, Bool(f.Value))
 		case c.Max > 0 && utf8.RuneCountInString(f.Value) > c.Max:
 			w.And(c.SQL + ` is null and ` + c.SQL + ` is not null`)
+		case f.Op != "equals":
+			w.And(`lower(`+c.SQL+`) like lower(?) escape '!'`, f.pattern())
 		default:
 			w.And(c.SQL+` = ?`, f.Value)
 		}
 	}
 	return rest
+}
+
+// comparable reports whether the comparator is one that texts can be compared by.
+func (f Filter) comparable() bool {
+	return f.Op == "contains" || f.Op == "startswith" || f.Op == "endswith"
 }
 
 // pattern leaves % and _ their meaning, as Python Keystone does.
@@ -130,6 +132,9 @@ func (f Filter) match(o pyjson.Object) bool {
 	if !found {
 		return false
 	}
+	if f.Op != "equals" && !f.comparable() {
+		return true
+	}
 	if b, isBool := v.(bool); isBool && f.Op == "equals" {
 		return b == Bool(f.Value)
 	}
@@ -141,7 +146,7 @@ func (f Filter) match(o pyjson.Object) bool {
 		return false
 	}
 	value := f.Value
-	if f.Fold {
+	if f.Fold && f.Op != "equals" {
 		s, value = strings.ToLower(s), strings.ToLower(value)
 	}
 	switch f.Op {

@@ -2,6 +2,7 @@ package hints_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,7 +16,7 @@ import (
 func TestParse(t *testing.T) {
 	names := []string{"name", "enabled"}
 	var query []hints.Pair
-	for _, name := range []string{"name", "name", "name__contains", "name__istartswith", "name__foo", "color", "color__contains", "enabled", "marker"} {
+	for _, name := range []string{"name", "name", "name__contains", "name__istartswith", "name__foo", "name__iequals", "name__", "color", "color__contains", "enabled", "marker"} {
 		query = append(query, hints.Pair{Name: name, Value: "v"})
 	}
 	want := []hints.Filter{
@@ -23,6 +24,9 @@ func TestParse(t *testing.T) {
 		{Name: "name", Value: "v", Op: "equals"},
 		{Name: "name", Value: "v", Op: "contains"},
 		{Name: "name", Value: "v", Op: "startswith", Fold: true},
+		{Name: "name", Value: "v", Op: "foo"},
+		{Name: "name", Value: "v", Op: "equals", Fold: true},
+		{Name: "name", Value: "v"},
 		{Name: "enabled", Value: "v", Op: "equals"},
 	}
 	if d := cmp.Diff(want, hints.Parse(query, names)); d != "" {
@@ -46,6 +50,7 @@ func TestMatch(t *testing.T) {
 	}{
 		{hints.Filter{Name: "name", Op: "equals", Value: "Nova"}, true},
 		{hints.Filter{Name: "name", Op: "equals", Value: "nova"}, false},
+		{hints.Filter{Name: "name", Op: "equals", Value: "nova", Fold: true}, false},
 		{hints.Filter{Name: "name", Op: "contains", Value: "ov"}, true},
 		{hints.Filter{Name: "name", Op: "contains", Value: "OV"}, false},
 		{hints.Filter{Name: "name", Op: "contains", Value: "OV", Fold: true}, true},
@@ -55,6 +60,8 @@ func TestMatch(t *testing.T) {
 		{hints.Filter{Name: "on", Op: "equals", Value: "off"}, false},
 		{hints.Filter{Name: "on", Op: "contains", Value: "t"}, false},
 		{hints.Filter{Name: "n", Op: "equals", Value: "5"}, false},
+		{hints.Filter{Name: "n", Op: "foo", Value: "x"}, true},
+		{hints.Filter{Name: "none", Op: "foo", Value: "x"}, false},
 		{hints.Filter{Name: "in.side", Op: "equals", Value: "x"}, true},
 		{hints.Filter{Name: "at", Op: "contains", Value: "her"}, true},
 		{hints.Filter{Name: "at", Op: "equals", Value: "there"}, false},
@@ -100,6 +107,10 @@ func TestList(t *testing.T) {
 		{"letter case counts", false, hints.Hints{Filters: by("equals", "even", false)}, nil, 0, false},
 		{"folded", false, hints.Hints{Filters: by("contains", "VE", true)}, []string{"r0", "r2"}, 0, false},
 		{"a wildcard stays one", false, hints.Hints{Filters: by("startswith", "e%n", true)}, []string{"r0", "r2"}, 0, false},
+		{"nor is a backslash", false, hints.Hints{Filters: by("endswith", `\\`, true)}, nil, 0, false},
+		{"wildcards beyond the column", false, hints.Hints{Filters: by("contains", strings.Repeat("%", 256), true)}, nil, 0, false},
+		{"a comparator of no meaning is left over", false, hints.Hints{Filters: by("foo", "x", true)}, []string{"r0", "r1", "r2", "r3"}, 1, false},
+		{"exact, with an i before it", false, hints.Hints{Filters: by("equals", "Even", true)}, []string{"r0", "r2"}, 0, false},
 		{"an escape is none", false, hints.Hints{Filters: by("contains", "!", true)}, nil, 0, false},
 		{"what minds letter case is left over", false, hints.Hints{Filters: by("contains", "ve", false), Limit: 1, Limited: true}, []string{"r0", "r1", "r2", "r3"}, 1, false},
 		{"longer than the column", false, hints.Hints{Filters: by("equals", fmt.Sprintf("%0256d", 1), false)}, nil, 0, false},
