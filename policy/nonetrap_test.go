@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -36,8 +37,9 @@ const (
 	neverNone        = "the column cannot be null, and what is not found leaves the key out"
 )
 
-// Rules that None lets a reader or a manager of some project into. Each handler
-// must keep the promise that stands here.
+// Rules that None lets a reader or a manager of some project into, or who has no
+// project. Each handler must keep the promise that stands here, which
+// TestNullTargets asks of them.
 var (
 	trapForReaders = map[string]string{
 		"identity:list_domains":         onlyDomainTokens,
@@ -52,6 +54,14 @@ var (
 		"identity:check_grant":          "the domain of the user or group is asked for too, and never None",
 		"identity:list_grants":          "the domain of the user or group is asked for too, and never None",
 		"identity:get_limit":            "a limit has a project or a domain; the keys of the other are left out",
+	}
+	trapWithoutProject = map[string]string{
+		"identity:get_project":       neverNone,
+		"identity:get_project_tag":   neverNone,
+		"identity:list_project_tags": neverNone,
+	}
+	domainManagers = map[string]string{
+		"identity:list_roles": "the global roles, which who manages a domain gives",
 	}
 	trapForManagers = map[string]string{
 		"identity:create_group":           "the body's schema takes no null, and without domain_id the key is left out",
@@ -75,20 +85,32 @@ func nullTarget() policy.Target {
 	return target
 }
 
-// letIn lists the rules that allow the roles in a project of their own.
-func letIn(t *testing.T, target policy.Target, roles ...string) []string {
+// callers are who asks, by what their tokens are for; none owns anything.
+var callers = map[string]func(policy.Credentials){
+	"project": func(c policy.Credentials) {
+		c["project_id"], c["project_domain_id"] = "p1", "default"
+		c["token"].(map[string]any)["project"] = map[string]any{"id": "p1", "domain": map[string]any{"id": "default"}}
+	},
+	"domain": func(c policy.Credentials) {
+		c["domain_id"] = "d1"
+		c["token"].(map[string]any)["domain"] = map[string]any{"id": "d1"}
+	},
+	"system":  func(c policy.Credentials) { c["system_scope"] = "all" },
+	"nothing": func(policy.Credentials) {},
+}
+
+// letIn lists the rules that allow a caller's roles.
+func letIn(t *testing.T, cfg policy.Config, scope string, target policy.Target, roles ...string) []string {
 	t.Helper()
-	d := must(t, policy.Config{EnforceNewDefaults: true}, nil)
+	d := must(t, cfg, nil)
 	creds := policy.Credentials{
-		"user_id": "mallory", "user_domain_id": "default", "project_id": "p1", "project_domain_id": "default",
+		"user_id": "mallory", "user_domain_id": "default", "project_id": nil, "project_domain_id": nil,
 		"domain_id": nil, "system_scope": nil, "roles": roles, "is_admin_project": true,
 		"service_user_id": nil, "service_user_domain_id": nil, "service_project_id": nil,
 		"service_project_domain_id": nil, "service_roles": []string{},
-		"token": map[string]any{
-			"user":    map[string]any{"id": "mallory", "domain": map[string]any{"id": "default"}},
-			"project": map[string]any{"id": "p1", "domain": map[string]any{"id": "default"}},
-		},
+		"token": map[string]any{"user": map[string]any{"id": "mallory", "domain": map[string]any{"id": "default"}}},
 	}
+	callers[scope](creds)
 	var in []string
 	for _, r := range policy.Defaults {
 		if d.Enforce(t.Context(), r.Name, creds, target) == nil {
@@ -103,38 +125,51 @@ func TestNoneOpensNothingElse(t *testing.T) {
 	if n := len(nullTarget()); n < 15 {
 		t.Fatalf("the rules look at %d keys, want at least 15", n)
 	}
-	readers := merge(openRules, trapForReaders)
+	manager := []string{"manager", "member", "reader"}
 	for _, c := range []struct {
-		name   string
-		target policy.Target
-		roles  []string
-		want   map[string]string
+		name, scope string
+		target      policy.Target
+		roles       []string
+		want        map[string]string
 	}{
-		{"member, empty target", nil, []string{"member"}, openRules},
-		{"member and reader, empty target", nil, []string{"member", "reader"}, openRules},
-		{"manager, empty target", nil, []string{"manager", "member", "reader"}, openRules},
-		{"no roles, nulls", nullTarget(), nil, merge(openRules, only("identity:get_limit", trapForReaders))},
-		{"member, nulls", nullTarget(), []string{"member"}, merge(openRules, only("identity:get_limit", trapForReaders))},
-		{"member and reader, nulls", nullTarget(), []string{"member", "reader"}, readers},
-		{"manager, nulls", nullTarget(), []string{"manager", "member", "reader"}, merge(readers, trapForManagers)},
+		{"member, empty target", "project", nil, []string{"member"}, openRules},
+		{"member and reader, empty target", "project", nil, []string{"member", "reader"}, openRules},
+		{"manager, empty target", "project", nil, manager, openRules},
+		{"no roles, nulls", "project", nullTarget(), nil, merge(openRules, only("identity:get_limit", trapForReaders))},
+		{"member, nulls", "project", nullTarget(), []string{"member"}, merge(openRules, only("identity:get_limit", trapForReaders))},
+		{"member and reader, nulls", "project", nullTarget(), []string{"member", "reader"}, merge(openRules, trapForReaders)},
+		{"manager, nulls", "project", nullTarget(), manager, merge(openRules, trapForReaders, trapForManagers)},
+		{"member, domain token, empty target", "domain", nil, []string{"member"}, openRules},
+		{"member, domain token, nulls", "domain", nullTarget(), []string{"member"}, merge(openRules, trapWithoutProject)},
+		{"manager, domain token, empty target", "domain", nil, manager, merge(openRules, domainManagers)},
+		{"manager, domain token, nulls", "domain", nullTarget(), manager, merge(openRules, trapWithoutProject, domainManagers)},
+		{"member, system token, empty target", "system", nil, []string{"member"}, openRules},
+		{"member, system token, nulls", "system", nullTarget(), []string{"member"}, merge(openRules, trapWithoutProject, only("identity:get_limit", trapForReaders))},
+		{"no roles, unscoped, empty target", "nothing", nil, nil, openRules},
+		{"no roles, unscoped, nulls", "nothing", nullTarget(), nil, merge(openRules, trapWithoutProject, only("identity:get_limit", trapForReaders))},
 	} {
-		got := letIn(t, c.target, c.roles...)
-		for _, rule := range got {
-			if _, ok := c.want[rule]; !ok {
-				t.Errorf("%s: %s lets him in", c.name, rule)
+		for _, cfg := range []policy.Config{{EnforceNewDefaults: true}, {}} {
+			name := fmt.Sprintf("%s, new defaults alone: %v", c.name, cfg.EnforceNewDefaults)
+			got := letIn(t, cfg, c.scope, c.target, c.roles...)
+			for _, rule := range got {
+				if _, ok := c.want[rule]; !ok {
+					t.Errorf("%s: %s lets him in", name, rule)
+				}
 			}
-		}
-		for rule, why := range c.want {
-			if !slices.Contains(got, rule) {
-				t.Errorf("%s: %s is listed (%s) and does not let him in", c.name, rule, why)
+			for rule, why := range c.want {
+				if !slices.Contains(got, rule) {
+					t.Errorf("%s: %s is listed (%s) and does not let him in", name, rule, why)
+				}
 			}
 		}
 	}
 }
 
-func merge(a, b map[string]string) map[string]string {
-	out := maps.Clone(a)
-	maps.Copy(out, b)
+func merge(all ...map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, m := range all {
+		maps.Copy(out, m)
+	}
 	return out
 }
 
