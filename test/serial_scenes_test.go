@@ -27,7 +27,7 @@ func TestTogetherInSomeOrder(t *testing.T) {
 			}})
 			on := &stage{Server: s, t: t, admin: s.Admin(), random: rand.New(rand.NewPCG(1, 7))}
 			for name, scene := range map[string]func(*stage, *testing.T){
-				"a grant": grantScene, "names": nameScene, "a parent": parentScene, "a domain": domainScene, "a service": serviceScene,
+				"a grant": grantScene, "names": nameScene, "a parent": parentScene, "a domain": domainScene, "a service": serviceScene, "changes": changeScene,
 			} {
 				t.Run(name, func(t *testing.T) {
 					for range rounds {
@@ -433,4 +433,35 @@ func serviceScene(s *stage, t *testing.T) {
 		}
 		return v, false
 	})
+}
+
+// twoAttributes are what different actors change.
+type twoAttributes struct{ description, color string }
+
+// changeScene: who changes one attribute loses no change of the other.
+func changeScene(s *stage, t *testing.T) {
+	for kind, at := range map[string]string{
+		"user": "/v3/users", "group": "/v3/groups", "role": "/v3/roles", "project": "/v3/projects", "service": "/v3/services", "region": "/v3/regions",
+	} {
+		path := at + "/" + s.make(kind, at, harness.M{"name": s.fresh(), "type": "scene", "description": "0", "color": "0"})
+		shown := func(a harness.Answer) string {
+			return fmt.Sprint(a.At(s.t, kind, "description"), " ", a.At(s.t, kind, "color"))
+		}
+		change := func(what, value string) act {
+			return act{what + " " + value, 5, "PATCH", path, harness.M{kind: harness.M{what: value}}, shown}
+		}
+		events := s.play(func() []act {
+			value := s.fresh()
+			return []act{change("description", value), change("color", value), {"look", 3, "GET", path, nil, shown}}
+		}, "look")
+		judge(t, twoAttributes{"0", "0"}, events, func(v twoAttributes, e event) (twoAttributes, bool) {
+			switch what, value, _ := strings.Cut(e.ask, " "); what {
+			case "description":
+				v.description = value
+			case "color":
+				v.color = value
+			}
+			return v, e.answer == v.description+" "+v.color
+		})
+	}
 }
