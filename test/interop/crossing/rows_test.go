@@ -5,12 +5,16 @@ package crossing_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/dbtest"
+	"github.com/keystone-go/keystone-go/migrations"
 	"github.com/keystone-go/keystone-go/test/interop/peer"
 )
 
@@ -44,7 +48,7 @@ func (c *cloud) exec(text string, args ...any) {
 // project and system, and odd columns.
 func (c *cloud) oddUser(p *person, id, userName, domain, project string, extra, enabled, created, def any) {
 	c.t.Helper()
-	c.exec(`insert into "user" (id, extra, enabled, default_project_id, created_at, domain_id) values ($1, $2, $3, $4, cast($5 as timestamp), $6)`,
+	c.exec(`insert into "user" (id, extra, enabled, default_project_id, created_at, domain_id) values ($1, $2, $3, $4, $5, $6)`,
 		id, extra, enabled, def, created, domain)
 	c.exec(`insert into local_user (user_id, domain_id, name) values ($1, $2, $3)`, id, domain, userName)
 	c.exec(`insert into password (local_user_id, password_hash, created_at, created_at_int)
@@ -69,7 +73,9 @@ func TestOddRows(t *testing.T) {
 	const root = "<<keystone.domain.root>>"
 	c.oddProject("dom.1", "Dömäin ✓", root, nil, "{}", nil, true, true)
 	c.oddProject("acme", "ACME", root, nil, "{}", "", true, true)
-	c.oddProject("acme2", "acme", root, nil, "{}", "", true, true)
+	if dbtest.Exact(c.DB) {
+		c.oddProject("acme2", "acme", root, nil, "{}", "", true, true)
+	}
 	c.oddProject("proj.1", "Pröject 1", "dom.1", "dom.1", "{}", nil, true, false)
 	c.oddProject(hash64, "hash", "default", "default", `{"a": 1}`, "", true, false)
 	c.oddProject(dashed, "dashed", "acme", "acme", "{}", "x", true, false)
@@ -89,13 +95,18 @@ func TestOddRows(t *testing.T) {
 		{capital, "capital", "acme", "child", "{}", true, nil, "child"},
 		{legacy, "用户-Ünï ✓", "dom.1", "proj.1", "{}", true, nil, "proj.1"},
 		{"case1", "Alice", "acme", "child", "{}", true, nil, nil},
-		{"case2", "alice", "acme", "child", "{}", true, nil, nil},
-		{"case3", "alice", "acme2", "child", "{}", true, nil, nil},
 		{"spaces", " two  words ", "acme", "child", "{}", true, nil, nil},
-		{"noflag", "no flag", "acme", "child", "{}", nil, "2016-01-01", nil},
+		{"noflag", "no flag", "acme", "child", "{}", nil, time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC), nil},
 		{"off", "off", "acme", "child", "{}", false, nil, nil},
 		{"away", "away", "acme", "child", "{}", true, nil, "no-such-project"},
 		{"onunset", "on unset", "default", "unset", "{}", true, nil, nil},
+	}
+	if !dbtest.Exact(c.DB) {
+		// The guide names this difference: MariaDB finds the capital letters of an id
+		// that a token holds without them.
+		users = slices.DeleteFunc(users, func(u user) bool { return u.id == capital })
+	} else {
+		users = append(users, user{"case2", "alice", "acme", "child", "{}", true, nil, nil}, user{"case3", "alice", "acme2", "child", "{}", true, nil, nil})
 	}
 	for i, e := range extras {
 		users = append(users, user{"extra" + string(rune('a'+i)), "extra " + string(rune('a'+i)), "acme", "child", e, true, nil, nil})
@@ -122,6 +133,10 @@ func TestOddRows(t *testing.T) {
 			}
 			c.same(t, "changed", call{Method: "PATCH", Path: "/v3/users/" + u.id, Body: m{"user": m{"note": "ü"}}, Token: c.admin})
 		})
+	}
+	// Whether or not names that differ in case, accents or blanks are one.
+	for _, variant := range []string{"aLICE", "alice ", "Älice", " alice"} {
+		c.sameLogin(t, "by the name "+variant, m{"auth": m{"scope": "unscoped", "identity": identity(m{"name": variant, "domain": m{"name": "AcMe"}, "password": p.password})}})
 	}
 	t.Cleanup(func() { clear(t, c.DB, `delete from region where id like 'odd %' or id like '%✓'`) })
 	for i, e := range extras {
@@ -241,9 +256,19 @@ func dump(t *testing.T, d db.DB) map[string][]string {
 		return rows
 	}
 	out := map[string][]string{}
-	for _, table := range text(`select table_name from information_schema.tables where table_schema = 'public'`) {
+	tables, err := migrations.AllTables(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
 		name := `"` + strings.ReplaceAll(table, `"`, `""`) + `"`
-		out[table] = text(`select cast(t.* as text) from ` + name + ` t order by 1`)
+		row := `cast(t.* as text)`
+		if d.Dialect() == db.MariaDB {
+			columns := text(`select concat('quote("', column_name, '")') from information_schema.columns
+				where table_schema = database() and table_name = '` + table + `' order by ordinal_position`)
+			row = `concat_ws(', ', ` + strings.Join(columns, ", ") + `)`
+		}
+		out[table] = text(`select ` + row + ` from ` + name + ` t order by 1`)
 	}
 	return out
 }

@@ -12,34 +12,74 @@ import (
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest"
+	"github.com/keystone-go/keystone-go/internal/dbtest/mariaserver"
 	"github.com/keystone-go/keystone-go/internal/dbtest/pgserver"
 )
 
+// EngineEnv names the variable with the engine of the pair's databases:
+// postgres, which it is without, or mariadb.
+const EngineEnv = "KEYSTONE_GO_INTEROP_ENGINE"
+
+// Engine is the engine of the pair's databases.
+func Engine() db.Dialect {
+	if name := os.Getenv(EngineEnv); name != "" {
+		return db.Dialect(name)
+	}
+	return db.Postgres
+}
+
+// backing is what a server of databases is for the pair. Without the name of a
+// driver SQLAlchemy's newer releases take another one than its older ones.
+type backing struct {
+	env    string // names the variable with the URL of a server to be used
+	start  func() (url string, stop func(), err error)
+	scheme string
+	drop   string // ends a drop though somebody is connected
+}
+
+var backings = map[db.Dialect]backing{
+	db.Postgres: {env: dbtest.Env, scheme: "postgresql+psycopg2", drop: " with (force)", start: func() (string, func(), error) {
+		own, err := pgserver.Start()
+		if err != nil {
+			return "", nil, err
+		}
+		return own.URL, own.Stop, nil
+	}},
+	db.MariaDB: {env: dbtest.MariaEnv, scheme: "mysql+pymysql", start: func() (string, func(), error) {
+		own, err := mariaserver.Start()
+		if err != nil {
+			return "", nil, err
+		}
+		return own.URL, own.Stop, nil
+	}},
+}
+
 // database makes an empty one, on a server of its own where none is given.
 func (e *Env) database() error {
-	address := os.Getenv(dbtest.Env)
+	on, ok := backings[Engine()]
+	if !ok {
+		return errors.New(EngineEnv + " is neither postgres nor mariadb")
+	}
+	address := os.Getenv(on.env)
 	if address == "" {
-		own, err := pgserver.Start()
+		own, stop, err := on.start()
 		if err != nil {
 			return err
 		}
-		e.later(func() error { own.Stop(); return nil })
-		address = own.URL
+		e.later(func() error { stop(); return nil })
+		address = own
 	}
 	name := "keystone_go_interop_" + strings.ToLower(rand.Text())
 	if err := administer(address, "create database "+name); err != nil {
 		return err
 	}
-	e.later(func() error { return administer(address, "drop database if exists "+name+" with (force)") })
+	e.later(func() error { return administer(address, "drop database if exists "+name+on.drop) })
 	u, err := url.Parse(address)
 	if err != nil {
-		return errors.New("the URL of the Postgres server cannot be read")
+		return errors.New("the URL of the database server cannot be read")
 	}
-	u.Path = "/" + name
-	_, rest, _ := strings.Cut(u.String(), "://")
-	// Without the name of a driver SQLAlchemy's newer releases take another
-	// one than its older ones.
-	e.Database = "postgresql+psycopg2://" + rest
+	u.Scheme, u.Path = on.scheme, "/"+name
+	e.Database = u.String()
 	e.DB, err = db.Open(context.Background(), db.Config{URL: e.Database, MaxPoolSize: 4})
 	if err != nil {
 		return err

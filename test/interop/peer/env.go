@@ -1,5 +1,5 @@
 // Package peer stands Python Keystone and keystone-go side by side: both on
-// one Postgres database, one key repository and one keystone.conf. It is what
+// one database of Postgres, or of MariaDB where the environment says so, one key repository and one keystone.conf. It is what
 // the tests of make interop start from; test/interop/setup.sh installs what it
 // needs.
 package peer
