@@ -51,7 +51,7 @@ test: ## every test on SQLite, a real Postgres and a real MariaDB, then the race
 test-all:
 	@build/run -name tests -postgres -mariadb $(if $(CI),-strict) -- -count=1 -timeout=15m ./...
 	@build/run -name race -postgres -mariadb -- -race -count=1 -timeout=15m $(RACE)
-	@build/run -name race-api -- -race -count=1 -timeout=15m -run='/^postgres$$' $(RACE_API)
+	@build/run -name race-api -- -race -count=1 -timeout=30m -run='/^postgres$$' $(RACE_API)
 
 test-galera: ## stores and servers on a Galera cluster of three nodes, which are killed and cut off: five minutes
 	@test/setup.sh galera
