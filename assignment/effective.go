@@ -85,9 +85,7 @@ func scanGranted(r db.Row) (Granted, error) {
 	var minutes int
 	err := r.Scan(&g.ID, &g.Name, &g.DomainID, &verified, &minutes)
 	g.DomainID = domainOf(g.DomainID)
-	if verified != nil {
-		g.Membership = &identity.Membership{Verified: *verified, Minutes: minutes}
-	}
+	g.Membership = identity.EndingOf(verified, minutes)
 	return g, err
 }
 
@@ -97,7 +95,7 @@ func scanGranted(r db.Row) (Granted, error) {
 func Effective(granted []Granted, all []Implication, m identity.Memberships) []Role {
 	held := make([]Role, 0, len(granted)+len(all))
 	for _, r := range granted {
-		if r.Membership == nil || m.Live(*r.Membership) {
+		if m.Counts(r.Membership) {
 			held = addRole(held, r.Role)
 		}
 	}

@@ -85,9 +85,7 @@ func ways(text string, args ...any) db.Query[way] {
 		var verified *time.Time
 		var minutes int
 		err = r.Scan(&w.id, &verified, &minutes)
-		if verified != nil {
-			w.membership = &identity.Membership{Verified: *verified, Minutes: minutes}
-		}
+		w.membership = identity.EndingOf(verified, minutes)
 		return w, err
 	}}
 }
@@ -95,7 +93,7 @@ func ways(text string, args ...any) db.Query[way] {
 func open(all []way, m identity.Memberships) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range all {
-		if w.membership == nil || m.Live(*w.membership) {
+		if m.Counts(w.membership) {
 			out[w.id] = true
 		}
 	}

@@ -33,6 +33,18 @@ func (m Memberships) Until(x Membership) time.Time {
 // Live reports whether a membership has not ended.
 func (m Memberships) Live(x Membership) bool { return m.Until(x).After(m.Now()) }
 
+// Counts reports whether what hangs on a membership counts; nil is one that does
+// not end.
+func (m Memberships) Counts(x *Membership) bool { return x == nil || m.Live(*x) }
+
+// EndingOf is what the columns EndingCols hold, nil where they are null and 0.
+func EndingOf(verified *time.Time, minutes int) *Membership {
+	if verified == nil {
+		return nil
+	}
+	return &Membership{Verified: *verified, Minutes: minutes}
+}
+
 // EndingCols and EndingFrom read memberships that end, as e: from when, and for
 // how many minutes.
 const (
@@ -56,16 +68,14 @@ select e.group_id, ` + EndingCols + ` from ` + EndingFrom + ` where e.user_id = 
 			var verified *time.Time
 			var minutes int
 			err = r.Scan(&x.group, &verified, &minutes)
-			if verified != nil {
-				x.ending = &Membership{Verified: *verified, Minutes: minutes}
-			}
+			x.ending = EndingOf(verified, minutes)
 			return x, err
 		},
 	})
 	return func() []string {
 		var out []string
 		for _, x := range all.All() {
-			if x.ending == nil || m.Live(*x.ending) {
+			if m.Counts(x.ending) {
 				out = append(out, x.group)
 			}
 		}

@@ -44,11 +44,7 @@ type Node struct {
 // StartCluster starts nodes, each with a data folder of its own. They are gone
 // with the process that started them, as with Start.
 func StartCluster(nodes int) (*Cluster, error) {
-	daemon, err := program("mariadbd", "mysqld")
-	if err != nil {
-		return nil, err
-	}
-	install, err := program("mariadb-install-db", "mysql_install_db")
+	daemon, install, err := programs()
 	if err != nil {
 		return nil, err
 	}

@@ -43,11 +43,7 @@ var small = []string{
 // the caller, or in place of root "mysql" or "nobody". Arguments are added to
 // those of the server.
 func Start(args ...string) (*Server, error) {
-	daemon, err := program("mariadbd", "mysqld")
-	if err != nil {
-		return nil, err
-	}
-	install, err := program("mariadb-install-db", "mysql_install_db")
+	daemon, install, err := programs()
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +94,15 @@ func start(server *exec.Cmd, dir string) (*Server, error) {
 
 // Stop ends the server, removes its folder and waits for both.
 func (s *Server) Stop() { s.end() }
+
+// programs finds the server and the program that makes its data folder.
+func programs() (daemon, install string, err error) {
+	if daemon, err = program("mariadbd", "mysqld"); err != nil {
+		return "", "", err
+	}
+	install, err = program("mariadb-install-db", "mysql_install_db")
+	return daemon, install, err
+}
 
 // program finds the first that there is.
 func program(names ...string) (string, error) {
