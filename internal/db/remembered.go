@@ -98,14 +98,21 @@ func Recall[T any](ctx context.Context, c Conn, name []string, queue func(*Batch
 		return t, c.Send(ctx, &b)
 	}
 	key, known := r.name(name), r.state.Load()
-	if t, ok := known.recall(key).(T); ok && r.lucky() {
-		if _, holds, err := r.holds(ctx, known); holds || err != nil {
-			return t, err
+	send := r.send
+	if t, ok := known.recall(key).(T); ok {
+		if r.lucky() {
+			now, holds, err := r.holds(ctx, known)
+			if holds || err != nil {
+				return t, err
+			}
+			known = now
 		}
+		// It was looked for, or is not to be: so it is read.
+		send = func(ctx context.Context, b *Batch) (*remembered, error) { return r.read(ctx, b, r.keys(b), known) }
 	}
 	var b Batch
 	t := queue(&b)
-	in, err := r.send(ctx, &b)
+	in, err := send(ctx, &b)
 	if in != nil {
 		in.keepWhole(key, t)
 	}
