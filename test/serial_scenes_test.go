@@ -160,7 +160,7 @@ func judge[S comparable](t *testing.T, start S, events []event, step func(S, eve
 		}
 		return out.String()
 	}
-	t.Errorf("no order of these is legal:%s\nat the latest in the state %+v none of these may come next:%s", text(events), state, text(stuck))
+	t.Fatalf("no order of these is legal, or none was found soon:%s\nat the latest in the state %+v none of these may come next:%s", text(events), state, text(stuck))
 }
 
 // listed shortens a list to the sorted ids in it.

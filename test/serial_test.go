@@ -17,6 +17,10 @@ type event struct {
 	idle        bool // it changes nothing, whatever the state
 }
 
+// mostPlaces bounds the search: legal histories were seen to need 80,000, and what
+// is wrong can have more than anybody could wait for.
+const mostPlaces = 1_000_000
+
 // serial reports whether the answers are those of one call after another, in
 // some order that has no call before one that was answered before it was sent.
 // step says what comes of an event in a state, and whether its answer is right
@@ -63,7 +67,7 @@ func serial[S comparable](start S, events []event, step func(S, event) (S, bool)
 			return true
 		}
 		at := place{string(done), state}
-		if seen[at] {
+		if seen[at] || len(seen) == mostPlaces {
 			return false
 		}
 		seen[at] = true
