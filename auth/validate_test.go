@@ -74,6 +74,25 @@ func TestValidate404(t *testing.T) {
 	})
 }
 
+// TestValidateCapitalHex is a user whose id has 32 hexadecimal digits with
+// capitals, as no release of Keystone makes them: the token holds sixteen bytes,
+// and what comes out of them names nobody, on MariaDB too, which finds his row.
+func TestValidateCapitalHex(t *testing.T) {
+	eachWay(t, world{}, func(s *stand) {
+		c := s.Context()
+		for id, want := range map[string]string{
+			"0123456789abcdef0123456789abcdef": "",
+			"FEDCBA9876543210FEDCBA9876543210": "404 Could not find user: fedcba9876543210fedcba9876543210.",
+		} {
+			s.exec(`insert into "user" (id, extra, enabled, domain_id) values ($1, '{}', $2, $3)`, id, true, far)
+			s.must(assignment.GrantOnDomain(c, s.db, assignment.Actor{ID: id}, far, "r-reader", false))
+			if _, err := s.subject(s.forge(token.Token{UserID: id, DomainID: far})); message(err) != want {
+				s.Errorf("%s: got %q, want %q", id, message(err), want)
+			}
+		}
+	})
+}
+
 // TestValidateDomain404 is a domain that is gone or disabled, and one that is
 // none.
 func TestValidateDomain404(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,9 @@ import (
 	"github.com/keystone-go/keystone-go/internal/hints"
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
+
+// wholeNumber is what Python's int() takes for a number of at least 0.
+var wholeNumber = regexp.MustCompile(`^\s*(\+?[0-9]+(?:_[0-9]+)*|-0+)\s*$`)
 
 // hints reads the list's filters, marker and limit from the query. config is
 // the list_limit of the resource, 0 for none; the limit that a request asks for
@@ -22,9 +26,13 @@ func (c *Call) hints(config int, names ...string) (hints.Hints, error) {
 		h.Marker = &v
 	}
 	if v := c.Query("limit"); v != "" {
-		n, err := strconv.Atoi(strings.TrimSpace(v))
-		if err != nil || n < 0 {
+		digits := wholeNumber.FindStringSubmatch(v)
+		if digits == nil {
 			return h, invalid("the limit %q is not a whole number of at least 0", v)
+		}
+		n, err := strconv.Atoi(strings.ReplaceAll(digits[1], "_", ""))
+		if err != nil { // beyond any bound
+			n = c.maxList
 		}
 		h.Limit, h.Limited = min(n, c.maxList), true
 	}
