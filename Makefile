@@ -14,9 +14,10 @@ RACE_API = ./api/v3/... ./auth ./test
 POSTGRES = $(if $(KEYSTONE_GO_TEST_POSTGRES),,build/pgrun --)
 SERVERS = $(if $(KEYSTONE_GO_TEST_POSTGRES),,build/pgrun -mariadb --)
 
-# What is built for the tests beside Python Keystone alone; in an order in which
-# the quick ones fail first.
-INTEROP = test/oslo test/deployers test/interop/tables test/interop test/interop/crossing test/interop/rolling test/interop/suites
+# The tests beside Python Keystone, and the parts that run beside one another:
+# those that take longest first.
+INTEROP = test/oslo test/deployers test/interop test/interop/tables test/interop/crossing test/interop/rolling test/interop/suites test/interop/debian
+TOGETHER = crossing interop suites crossing-mariadb deployers oslo tables
 # What the two do on one MariaDB too: of the crossing that which engines may tell
 # apart.
 ON_MARIADB = ^Test(Orders|Tokens|RootRevoked|ChainRevoked|Lockout|OddRows|BrokenRows|OddCatalog)$$|^TestVoided$$/^(token_revoked|user_disabled|password_changed)
@@ -78,7 +79,7 @@ interop-full: ## the same with the long suites: an hour or two
 	@test/interop/setup.sh full
 	@$(GO) build -o build/ ./internal/dbtest/pgrun ./test/run
 	@KEYSTONE_GO_INTEROP_FULL=1 KEYSTONE_GO_ROLLING=10m $(POSTGRES) $(MAKE) --no-print-directory interop-all \
-	  INTEROP="$(INTEROP) test/interop/debian" INTEROP_TAGS=interop,interop_full SPEED="-time 5s -rounds 5"
+	  TOGETHER="$(TOGETHER) debian" INTEROP_TAGS=interop,interop_full SPEED="-time 5s -rounds 5"
 
 interop-limits: ## the suites of clients, the long ones too, with the packaged limits enforced: none meets a limit
 	@test/interop/setup.sh
@@ -86,20 +87,24 @@ interop-limits: ## the suites of clients, the long ones too, with the packaged l
 	@KEYSTONE_GO_INTEROP_FULL=1 KEYSTONE_GO_TEST_LIMITS=enforced $(POSTGRES) build/run -name interop-limits $(if $(CI),-strict) -- \
 	  -tags=interop -count=1 -timeout=120m -run='$(LIMITED)' ./test/interop/suites
 
-interop-all:
+# Two parts at a time: a part waits for one thread of Python most of its time.
+# What is measured by the clock comes afterwards, alone.
+interop-all: build
 	@rm -rf build/interop/report build/interop/counts; mkdir -p build/interop/report; \
-	export KEYSTONE_GO_TEST_COUNTS=$(INTEROP_COUNTS); touch $$KEYSTONE_GO_TEST_COUNTS; status=0; \
-	for part in $(INTEROP); do \
-	  start=$$(date +%s); \
-	  build/run -name interop-$${part##*/} $(if $(CI),-strict) -- -tags=$(INTEROP_TAGS) -count=1 -timeout=120m ./$$part || status=1; \
-	  echo "interop-$${part##*/}: $$(($$(date +%s) - start)) s"; \
-	done; \
-	start=$$(date +%s); \
-	KEYSTONE_GO_INTEROP_ENGINE=mariadb build/run -name interop-crossing-mariadb $(if $(CI),-strict) -- \
-	  -tags=$(INTEROP_TAGS) -count=1 -timeout=60m -run='$(ON_MARIADB)' ./test/interop/crossing || status=1; \
-	echo "interop-crossing-mariadb: $$(($$(date +%s) - start)) s"; \
+	export KEYSTONE_GO_TEST_COUNTS=$(INTEROP_COUNTS) KEYSTONE_GO_PROGRAM=$(CURDIR)/build/keystone-go; touch $$KEYSTONE_GO_TEST_COUNTS; status=0; \
+	$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync $(TOGETHER:%=interop-part-%) || status=1; \
+	$(MAKE) --no-print-directory interop-part-rolling || status=1; \
 	$(GO) run ./test/interop/benchpeer -out build/interop/report/speed.json $(SPEED) >build/interop/speed.log 2>&1 || { cat build/interop/speed.log; status=1; }; \
 	$(GO) run ./test/interop/report $$KEYSTONE_GO_TEST_COUNTS || status=1; exit $$status
+
+interop-part-crossing-mariadb: ENV = KEYSTONE_GO_INTEROP_ENGINE=mariadb
+interop-part-crossing-mariadb: ONLY = -run='$(ON_MARIADB)'
+interop-part-crossing-mariadb: PACKAGE = test/interop/crossing
+interop-part-%: PACKAGE = $(filter %/$*,$(INTEROP))
+interop-part-%:
+	@start=$$(date +%s); status=0; \
+	$(ENV) build/run -name interop-$* $(if $(CI),-strict) -- -tags=$(INTEROP_TAGS) -count=1 -timeout=120m $(ONLY) ./$(PACKAGE) || status=1; \
+	echo "interop-$*: $$(($$(date +%s) - start)) s"; exit $$status
 
 bench-peer: ## processor time a request, here and in Python Keystone
 	@test/interop/setup.sh
