@@ -21,8 +21,6 @@ TOGETHER = crossing interop suites crossing-mariadb deployers oslo tables
 # What the two do on one MariaDB too: of the crossing that which engines may tell
 # apart.
 ON_MARIADB = ^Test(Orders|Tokens|RootRevoked|ChainRevoked|Lockout|OddRows|BrokenRows|OddCatalog)$$|^TestVoided$$/^(token_revoked|user_disabled|password_changed)
-# The part that every change is held to: options, commands and tables.
-QUICK = test/oslo test/deployers test/interop/tables
 INTEROP_COUNTS = $(or $(KEYSTONE_GO_TEST_COUNTS),$(CURDIR)/build/interop/counts)
 # The suites that limits are held against: those that ask no faster than clients do. openstackclient_functional and
 # tempest_plugin_rbac run twice at once, from one address.
@@ -33,7 +31,7 @@ MODULES = . tools test/clients/gophercloud test/browser/driver test/bench/librar
 
 TAGS = -tags=interop,interop_full,galera
 
-.PHONY: help run build test test-all test-galera interop interop-quick interop-quick-all interop-full interop-limits interop-all bench-peer bench-large lint docs verify bench fuzz
+.PHONY: help run build test test-all test-galera interop interop-full interop-limits interop-all bench-peer bench-large lint docs verify bench fuzz
 
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -63,17 +61,6 @@ interop: ## beside the real Python Keystone, from PyPI: build/interop-report.md
 	@test/interop/setup.sh
 	@$(GO) build -o build/ ./internal/dbtest/pgrun ./test/run
 	@$(POSTGRES) $(MAKE) --no-print-directory interop-all INTEROP_TAGS=interop SPEED="-time 1s -rounds 2"
-
-interop-quick: ## its quick part: options, commands and tables as Python Keystone has them
-	@test/interop/setup.sh
-	@$(GO) build -o build/ ./internal/dbtest/pgrun ./test/run
-	@$(POSTGRES) $(MAKE) --no-print-directory interop-quick-all
-
-interop-quick-all:
-	@mkdir -p build/interop; export KEYSTONE_GO_TEST_COUNTS=$(INTEROP_COUNTS); touch $$KEYSTONE_GO_TEST_COUNTS; \
-	for part in $(QUICK); do \
-	  build/run -name interop-$${part##*/} $(if $(CI),-strict) -- -tags=interop -count=1 -timeout=20m ./$$part || exit 1; \
-	done
 
 interop-full: ## the same with the long suites: an hour or two
 	@test/interop/setup.sh full
