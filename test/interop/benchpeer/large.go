@@ -149,7 +149,7 @@ func middle(took []time.Duration) float64 {
 }
 
 // patient waits for as long as a list takes.
-var patient = http.Client{Timeout: 20 * time.Minute}
+var patient = http.Client{Timeout: time.Hour}
 
 func (a asked) ask(s *peer.Server, token string) ([]byte, time.Duration, error) {
 	r, err := http.NewRequest("GET", s.URL+a.path, nil)
