@@ -6,7 +6,7 @@ ARGS ?=
 FUZZTIME ?= 60s
 
 # What is shared between goroutines, and so is tested with the race detector too.
-# What takes longest is first here and in the rest, so that no core waits for it.
+# What takes longest is first here and in the next, so that no core waits for it.
 RACE = ./ratelimit/sql ./ratelimit/... ./lockout/... ./internal/limitlog ./internal/ops ./internal/passhash ./internal/db ./internal/fernet ./internal/jws ./internal/follow ./internal/listen ./cmd/wire ./auth/token ./auth/guess
 # The API and whole servers under the race detector, on Postgres alone; without
 # what measures times, and what computes hashes one after another.
@@ -51,7 +51,7 @@ test: ## every test on SQLite, a real Postgres and a real MariaDB, then the race
 	@$(SERVERS) $(MAKE) --no-print-directory test-all
 
 test-all:
-	@build/run -name tests -postgres -mariadb $(if $(CI),-strict) -- -count=1 -timeout=25m ./test ./...
+	@build/run -name tests -postgres -mariadb $(if $(CI),-strict) -- -count=1 -timeout=25m ./...
 	@build/run -name race -postgres -mariadb -- -race -count=1 -timeout=15m $(RACE)
 	@build/run -name race-api -- -race -count=1 -timeout=30m -run='/^postgres$$' -skip='$(ONE_BY_ONE)' $(RACE_API)
 

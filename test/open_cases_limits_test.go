@@ -32,7 +32,10 @@ func TestO_29(t *testing.T) {
 	for _, engine := range dbtest.Engines() {
 		t.Run(engine, func(t *testing.T) {
 			count := dbtest.Count(t, dbtest.Open(t, engine))
-			c := newCloud(t, harness.Options{DB: count, Conf: bothLimits})
+			c := newCloud(t, harness.Options{DB: count, Conf: func(c *conf.Config) {
+				bothLimits(c)
+				c.KeystoneGo.RememberReads = false // any commit on the server has them read again
+			}})
 			service, good, revoked := c.as("svc", "p1"), c.as("ana", "p1"), c.as("ana", "p1")
 			c.status("revoke", c.Do(harness.Call{Method: "DELETE", Path: "/v3/auth/tokens", Token: service, Subject: revoked}), 403)
 			c.status("revoke", c.Do(harness.Call{Method: "DELETE", Path: "/v3/auth/tokens", Token: revoked, Subject: revoked}), 204)
@@ -42,7 +45,6 @@ func TestO_29(t *testing.T) {
 				return count.Statements
 			}
 			for i := range 150 {
-				cost("", 404) // what is remembered of the caller's rows is warm then
 				none := cost("", 404)
 				for _, rubbish := range []string{fmt.Sprint("random text ", i), stranger[:40] + fmt.Sprintf("%04d", i) + stranger[44:], jwt + fmt.Sprint(i)} {
 					if n := cost(rubbish, 404); n > none {
