@@ -51,7 +51,7 @@ test: ## every test on SQLite, a real Postgres and a real MariaDB, then the race
 	@$(SERVERS) $(MAKE) --no-print-directory test-all
 
 test-all:
-	@build/run -name tests -postgres -mariadb $(if $(CI),-strict) -- -count=1 -timeout=25m ./...
+	@build/run -name tests -postgres -mariadb $(if $(CI),-strict) -- -count=1 -timeout=15m ./...
 	@build/run -name race -postgres -mariadb -- -race -count=1 -timeout=15m $(RACE)
 	@build/run -name race-api -- -race -count=1 -timeout=30m -run='/^postgres$$' -skip='$(ONE_BY_ONE)' $(RACE_API)
 

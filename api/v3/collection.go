@@ -13,8 +13,8 @@ import (
 	"github.com/keystone-go/keystone-go/internal/pyjson"
 )
 
-// wholeNumber is what Python's int() takes for a number of at least 0.
-var wholeNumber = regexp.MustCompile(`^\s*(\+?[0-9]+(?:_[0-9]+)*|-0+)\s*$`)
+// wholeNumber is what Python's int() takes, of ASCII digits, for a number.
+var wholeNumber = regexp.MustCompile(`^[+-]?[0-9]+(_[0-9]+)*$`)
 
 // hints reads the list's filters, marker and limit from the query. config is
 // the list_limit of the resource, 0 for none; the limit that a request asks for
@@ -26,13 +26,10 @@ func (c *Call) hints(config int, names ...string) (hints.Hints, error) {
 		h.Marker = &v
 	}
 	if v := c.Query("limit"); v != "" {
-		digits := wholeNumber.FindStringSubmatch(v)
-		if digits == nil {
+		v = strings.TrimSpace(v)
+		n, _ := strconv.Atoi(strings.ReplaceAll(v, "_", "")) // the nearest, where it is beyond any number
+		if !wholeNumber.MatchString(v) || n < 0 {
 			return h, invalid("the limit %q is not a whole number of at least 0", v)
-		}
-		n, err := strconv.Atoi(strings.ReplaceAll(digits[1], "_", ""))
-		if err != nil { // beyond any bound
-			n = c.maxList
 		}
 		h.Limit, h.Limited = min(n, c.maxList), true
 	}

@@ -117,7 +117,7 @@ func TestProjectLists(t *testing.T) {
 			"?tags=":                            "",
 			"?tags-any=green&limit=1":           "p3",
 			"?limit=2":                          "p1 p2",
-			"?limit=%200_2%20":                  "p1 p2",
+			"?limit=%C2%A00_2%20":               "p1 p2",
 			"?limit=%2B2":                       "p1 p2",
 			"?limit=-0":                         "p1 p2 p3",
 			"?limit=" + strings.Repeat("9", 99): "p1 p2 p3",
