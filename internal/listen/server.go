@@ -36,7 +36,8 @@ func NewServer(h http.Handler, log *slog.Logger, t Times) *Server {
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	return &Server{http: &http.Server{
-		Handler:           h,
+		Handler:           whole(h),
+		ConnContext:       withConn,
 		ReadHeaderTimeout: cmp.Or(t.Header, 10*time.Second),
 		ReadTimeout:       cmp.Or(t.Read, time.Minute),
 		WriteTimeout:      cmp.Or(t.Write, 2*time.Minute),
@@ -52,7 +53,7 @@ func NewServer(h http.Handler, log *slog.Logger, t Times) *Server {
 func (s *Server) Serve(listeners ...net.Listener) error {
 	ended := make(chan error, len(listeners))
 	for _, l := range listeners {
-		go func() { ended <- s.http.Serve(l) }()
+		go func() { ended <- s.http.Serve(wholeListener{l}) }()
 	}
 	var first error
 	for range listeners {
