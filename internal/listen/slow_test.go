@@ -26,12 +26,18 @@ func cutOff(t *testing.T, conn net.Conn, within time.Duration) {
 	}
 }
 
-func slowServer(t *testing.T, h http.HandlerFunc, times listen.Times) net.Conn {
+// serve answers on a listener until the test ends.
+func serve(t *testing.T, l net.Listener, h http.Handler, times listen.Times) {
 	t.Helper()
-	l := open(t, "127.0.0.1:0")
 	s := listen.NewServer(h, quiet, times)
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() { _ = s.Shutdown(context.WithoutCancel(t.Context())) })
+}
+
+func slowServer(t *testing.T, h http.HandlerFunc, times listen.Times) net.Conn {
+	t.Helper()
+	l := open(t, "127.0.0.1:0")
+	serve(t, l, h, times)
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)

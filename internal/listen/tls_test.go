@@ -2,7 +2,6 @@ package listen_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -136,15 +135,13 @@ func newSite(t *testing.T, edit func(*site)) *site {
 	s.tls.Use(certs)
 	l := open(t, "127.0.0.1:0")
 	s.address = l.Addr().String()
-	server := listen.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	serve(t, s.tls.Wrap(l), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := "-"
 		if len(r.TLS.VerifiedChains) > 0 {
 			name = r.TLS.PeerCertificates[0].Subject.CommonName
 		}
 		_, _ = fmt.Fprintf(w, "%s %s", r.Proto, name)
-	}), quiet, listen.Times{})
-	go func() { _ = server.Serve(s.tls.Wrap(l)) }()
-	t.Cleanup(func() { _ = server.Shutdown(context.WithoutCancel(t.Context())) })
+	}), listen.Times{})
 	return s
 }
 
@@ -336,9 +333,7 @@ func TestTLSFilesThatAreWrong(t *testing.T) {
 func TestTLSHandshakeIsBounded(t *testing.T) {
 	s := newSite(t, nil)
 	l := open(t, "127.0.0.1:0")
-	server := listen.NewServer(http.NotFoundHandler(), quiet, listen.Times{Header: 200 * time.Millisecond})
-	go func() { _ = server.Serve(s.tls.Wrap(l)) }()
-	defer func() { _ = server.Shutdown(context.WithoutCancel(t.Context())) }()
+	serve(t, s.tls.Wrap(l), http.NotFoundHandler(), listen.Times{Header: 200 * time.Millisecond})
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)

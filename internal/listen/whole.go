@@ -11,7 +11,8 @@ import (
 
 // net/http sends an answer in pieces of 4 kB. A token's answer is longer, since
 // it carries the catalog: it would cost two system calls, and wake its client
-// twice. Here the first piece waits for the rest, and both leave together.
+// twice. Here the first piece waits for the rest, and both leave together. It
+// waits through a flush too, which no handler of an answer with a length makes.
 
 // wholeListener gives out connections that can wait; not those of TLS, which
 // net/http knows by their type.

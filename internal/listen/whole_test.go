@@ -1,7 +1,6 @@
 package listen_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/keystone-go/keystone-go/internal/listen"
 )
@@ -41,11 +41,12 @@ func (c countedConn) Write(p []byte) (int, error) {
 func countedServer(t *testing.T, h http.HandlerFunc) (string, *atomic.Int64) {
 	t.Helper()
 	l := counted{open(t, "127.0.0.1:0"), new(atomic.Int64)}
-	s := listen.NewServer(h, quiet, listen.Times{})
-	go func() { _ = s.Serve(l) }()
-	t.Cleanup(func() { _ = s.Shutdown(context.WithoutCancel(t.Context())) })
+	serve(t, l, h, listen.Times{})
 	return "http://" + l.Addr().String(), l.writes
 }
+
+// patient is a client that an answer held back for good does not hang.
+var patient = http.Client{Timeout: 10 * time.Second}
 
 func text(n int) string { return strings.Repeat("0123456789abcdef", n/16+1)[:n] }
 
@@ -64,7 +65,7 @@ func TestAnswerInOnePiece(t *testing.T) {
 		} {
 			n = c.length
 			before := writes.Load()
-			resp, err := http.Get(url)
+			resp, err := patient.Get(url)
 			if err != nil {
 				t.Fatal(c.length, err)
 			}
@@ -78,6 +79,28 @@ func TestAnswerInOnePiece(t *testing.T) {
 			if made := int(writes.Load() - before); made != c.writes {
 				t.Errorf("%d bytes: %d writes, want %d", n, made, c.writes)
 			}
+		}
+	}
+}
+
+// TestAnswerOfAnyLength: around the size of net/http's buffer, where the last
+// piece may be the first, or a byte long.
+func TestAnswerOfAnyLength(t *testing.T) {
+	var n int
+	url, _ := countedServer(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(n))
+		w.WriteHeader(http.StatusOK)
+		_, _ = io.WriteString(w, text(n))
+	})
+	for n = 3900; n <= 4200; n++ {
+		resp, err := patient.Get(url)
+		if err != nil {
+			t.Fatal(n, err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if string(got) != text(n) || err != nil {
+			t.Fatalf("%d bytes: %d bytes came, %v", n, len(got), err)
 		}
 	}
 }
@@ -110,7 +133,7 @@ func TestAnswerInParts(t *testing.T) {
 	}
 	url, _ := countedServer(t, func(w http.ResponseWriter, _ *http.Request) { answers[step](w) })
 	for step = range answers {
-		resp, err := http.Get(url)
+		resp, err := patient.Get(url)
 		if err != nil {
 			t.Fatal(step, err)
 		}
@@ -140,23 +163,23 @@ func TestAnswerWithoutBody(t *testing.T) {
 			w.WriteHeader(http.StatusOK)
 		}
 	})
-	head, err := http.Head(url)
+	head, err := patient.Head(url)
 	if err != nil || head.ContentLength != 10000 {
 		t.Fatal(head, err)
 	}
-	same, err := http.Get(url + "/same")
+	same, err := patient.Get(url + "/same")
 	if err != nil || same.StatusCode != http.StatusNotModified {
 		t.Fatal(same, err)
 	}
 	_ = same.Body.Close()
-	cut, err := http.Get(url + "/cut")
+	cut, err := patient.Get(url + "/cut")
 	if err == nil {
 		if _, err = io.ReadAll(cut.Body); err == nil {
 			t.Error("half an answer passed for a whole one")
 		}
 		_ = cut.Body.Close()
 	}
-	if again, err := http.Head(url); err != nil || again.ContentLength != 10000 {
+	if again, err := patient.Head(url); err != nil || again.ContentLength != 10000 {
 		t.Error(again, err)
 	}
 }

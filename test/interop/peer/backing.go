@@ -111,9 +111,12 @@ func (e *Env) memcached() error {
 	return e.StartMemcached()
 }
 
-// StartMemcached starts the memcached at its address, for an Env without
-// Options.Cache.
+// StartMemcached starts the memcached at its address, unless it runs: for an Env
+// without Options.Cache.
 func (e *Env) StartMemcached() error {
+	if e.cache != nil {
+		return nil
+	}
 	host, port, err := net.SplitHostPort(e.Memcached)
 	if err != nil {
 		return err
