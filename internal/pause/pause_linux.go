@@ -6,8 +6,10 @@ import (
 )
 
 // exactly sleeps in the kernel, whose timers are good to some microseconds. A
-// signal may end it early.
+// signal (the runtime sends them to its own threads) ends a sleep early; what
+// was left of it is slept then.
 func exactly(d time.Duration) {
 	t := syscall.NsecToTimespec(int64(d))
-	_ = syscall.Nanosleep(&t, &t)
+	for syscall.Nanosleep(&t, &t) == syscall.EINTR {
+	}
 }
