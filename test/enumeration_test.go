@@ -103,23 +103,44 @@ func TestRL_H14(t *testing.T) {
 	}
 }
 
-// tell fails for refusals that can be told from that of an unknown user.
+// tell fails for refusals that can be told from that of an unknown user: chance
+// tells one here and there, but not the same one twice on the same side.
 func (c *cloud) tell(kinds []refusal, rounds int) {
 	c.t.Helper()
-	times := map[string][]time.Duration{}
+	first := c.apart(kinds, rounds)
+	if len(first) == 0 {
+		return
+	}
+	again := slices.DeleteFunc(slices.Clone(kinds), func(r refusal) bool {
+		_, told := first[r.name]
+		return !told && r.name != "unknown user"
+	})
+	for name, second := range c.apart(again, rounds) {
+		if (first[name] > 0.5) == (second > 0.5) {
+			c.t.Errorf("%s is told from an unknown user: areas %.3f and %.3f", name, first[name], second)
+		}
+	}
+}
+
+// apart gives the areas of the refusals that seem to be told from that of an
+// unknown user: further from 0.50 than of ten thousand honest areas one is.
+func (c *cloud) apart(kinds []refusal, rounds int) map[string]float64 {
+	c.t.Helper()
+	times, told := map[string][]time.Duration{}, map[string]float64{}
 	c.measure(kinds, rounds, times)
 	nobody := times["unknown user"]
-	bound := max(0.03, 3.9*chanceOf(rounds)) // of ten thousand honest runs one fails
+	bound := max(0.03, 3.9*chanceOf(rounds))
 	for _, r := range kinds {
 		if r.name == "unknown user" {
 			continue
 		}
 		area := auc(nobody, times[r.name])
-		c.t.Logf("%s, %d pairs: area %.3f, medians %v and %v", r.name, rounds, area, median(nobody), median(times[r.name]))
+		c.t.Logf("%s, %d pairs: area %.3f, want 0.50 ± %.3f, medians %v and %v", r.name, rounds, area, bound, median(nobody), median(times[r.name]))
 		if math.Abs(area-0.5) > bound {
-			c.t.Errorf("%s is told from an unknown user: area %.3f, want 0.50 ± %.3f", r.name, area, bound)
+			told[r.name] = area
 		}
 	}
+	return told
 }
 
 // measure is refused in every way, so many times.

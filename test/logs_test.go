@@ -58,6 +58,7 @@ func TestLogOfEverything(t *testing.T) {
 			everything(c, s)
 			askOldly(c, s)
 			s.stored(c)
+			c.App.Notify.Close() // all that it logs is there
 			for form, text := range map[string]string{"lines": lines.String(), "JSON": records.String()} {
 				if found := s.in(text); found != "" {
 					t.Errorf("the log as %s holds a %s", form, found)

@@ -53,13 +53,13 @@ func TestServiceManager(t *testing.T) {
 			return
 		}
 	}
+	began := time.Now()
 	s := launch(t, []string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=400000", "WATCHDOG_PID=$$"}, nil, "--config-file", p.conf, "serve")
 	hear("READY=1", "STATUS=Serving")
-	began := time.Now()
 	for range 5 {
 		hear("WATCHDOG=1")
 	}
-	if took := time.Since(began); took < 700*time.Millisecond || took > 3*time.Second {
+	if took := time.Since(began); took < 800*time.Millisecond || took > 20*time.Second {
 		t.Errorf("five signs of life took %v", took)
 	}
 	s.signal(t, syscall.SIGHUP)
@@ -144,8 +144,11 @@ func TestListeners(t *testing.T) {
 	p.edit(t, "socket_mode", "socket_peer = local\nsocket_mode")
 	s.signal(t, syscall.SIGHUP)
 	s.says(t, takenOver, 1)
-	got := []int{ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.2")}
-	if fmt.Sprint(got) != "[401 401 429 401]" {
+	got := []int{ask("192.0.2.1"), ask("192.0.2.1")}
+	for len(got) < 10 && got[len(got)-1] != http.StatusTooManyRequests { // one comes back in a second
+		got = append(got, ask("192.0.2.1"))
+	}
+	if got = append(got, ask("192.0.2.2")); len(got) == 11 || !strings.HasPrefix(fmt.Sprint(got), "[401 401 ") || got[len(got)-1] != http.StatusUnauthorized {
 		t.Errorf("declared, two clients behind a proxy: %v", got)
 	}
 	s.end(t)
@@ -247,9 +250,9 @@ func TestTLS(t *testing.T) {
 // TestSIGTERMDrains: a request that is under way when SIGTERM comes is answered, and
 // new ones are refused; readiness says so at once.
 func TestSIGTERMDrains(t *testing.T) {
-	p := ready(t, "[keystone_go]", "drain_delay = 1")
+	p := ready(t, "[keystone_go]", "drain_delay = 3")
 	s := launch(t, nil, nil, "--config-file", p.conf, "serve")
-	finish := slowLogin(t, s.url)
+	finish := slowLogin(t, s.url, s.admin)
 	s.signal(t, syscall.SIGTERM)
 	s.says(t, "Stopping", 1)
 	var status int
@@ -265,8 +268,11 @@ func TestSIGTERMDrains(t *testing.T) {
 	if status, _, _, err := s.call("GET", "/v3", "", nil); status != http.StatusOK {
 		t.Errorf("within the delay: %d, %v", status, err)
 	}
-	time.Sleep(1200 * time.Millisecond)
-	if _, _, _, err := s.call("GET", "/v3", "", nil); err == nil {
+	var refused error
+	for end := time.Now().Add(20 * time.Second); refused == nil && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		_, _, _, refused = s.call("GET", "/v3", "", nil)
+	}
+	if refused == nil {
 		t.Error("answered after the delay")
 	}
 	if status, err := finish(); status != http.StatusUnauthorized {

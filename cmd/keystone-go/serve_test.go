@@ -32,7 +32,7 @@ func (c call) start(t *testing.T, args ...string) *started {
 	p.signals = s.signals
 	go func() { s.code <- p.run(context.Background()) }()
 	t.Cleanup(func() { s.end(t, 0) })
-	for range 500 {
+	for range 1500 {
 		if m := servingLine.FindStringSubmatch(log.String()); m != nil {
 			s.url, s.admin = "http://"+m[1], "http://"+m[2]
 			return s
@@ -121,9 +121,9 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// slowLogin opens a request whose body comes when the returned function is
-// called; that gives the status.
-func slowLogin(t *testing.T, url string) func() (int, error) {
+// slowLogin opens a request, which the server has when this returns, and whose
+// body comes when the returned function is called; that gives the status.
+func slowLogin(t *testing.T, url, admin string) func() (int, error) {
 	t.Helper()
 	body := `{"auth": {"identity": {"methods": ["password"], "password": {"user": {"name": "nobody", "domain": {"id": "default"}, "password": "x"}}}}}`
 	in, out := io.Pipe()
@@ -144,7 +144,14 @@ func slowLogin(t *testing.T, url string) func() (int, error) {
 	if _, err := io.WriteString(out, body[:10]); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(50 * time.Millisecond) // until the server has the head
+	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		if _, text := get(t, admin+"/metrics"); strings.Contains(text, `keystone_http_requests_in_flight{listener="public"} 1`) {
+			break
+		}
+		if time.Since(begin) > 20*time.Second {
+			t.Fatal("the request does not arrive")
+		}
+	}
 	return func() (int, error) {
 		_, err := io.WriteString(out, body[10:])
 		out.Close()
@@ -157,7 +164,7 @@ func slowLogin(t *testing.T, url string) func() (int, error) {
 func TestDrain(t *testing.T) {
 	p := ready(t, "[keystone_go]", "graceful_timeout = 10")
 	s := call{}.start(t, "--config-file", p.conf, "serve")
-	finish := slowLogin(t, s.url)
+	finish := slowLogin(t, s.url, s.admin)
 	s.signals <- syscall.SIGTERM
 	address := strings.TrimPrefix(s.url, "http://")
 	for c, err := net.Dial("tcp", address); err == nil; c, err = net.Dial("tcp", address) {
@@ -175,17 +182,17 @@ func TestDrain(t *testing.T) {
 
 // TestDrainDelay: the server answers on, but is not ready.
 func TestDrainDelay(t *testing.T) {
-	p := ready(t, "[keystone_go]", "drain_delay = 2")
+	p := ready(t, "[keystone_go]", "drain_delay = 4")
 	s := call{}.start(t, "--config-file", p.conf, "serve")
 	s.signals <- syscall.SIGTERM
 	began := time.Now()
-	for status := 0; status != http.StatusServiceUnavailable && time.Since(began) < time.Second; {
+	for status := 0; status != http.StatusServiceUnavailable && time.Since(began) < 3*time.Second; {
 		status, _ = get(t, s.admin+"/readyz?verbose")
 	}
 	if status, body := get(t, s.url+"/v3"); status != http.StatusOK {
 		t.Errorf("GET /v3 during the delay: %d %s", status, body)
 	}
-	if code := <-s.code; code != 0 || time.Since(began) < 2*time.Second {
+	if code := <-s.code; code != 0 || time.Since(began) < 4*time.Second {
 		t.Errorf("exit code %d after %v", code, time.Since(began))
 	}
 	s.code = nil
@@ -194,7 +201,7 @@ func TestDrainDelay(t *testing.T) {
 func TestGracefulTimeoutCutsOff(t *testing.T) {
 	p := ready(t, "[keystone_go]", "graceful_timeout = 1")
 	s := call{}.start(t, "--config-file", p.conf, "serve")
-	finish := slowLogin(t, s.url)
+	finish := slowLogin(t, s.url, s.admin)
 	s.end(t, 0)
 	if !strings.Contains(s.log.String(), "Requests were cut off at the end") {
 		t.Errorf("the log does not say so:\n%s", s.log)
@@ -207,7 +214,7 @@ func TestGracefulTimeoutCutsOff(t *testing.T) {
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	p := ready(t)
 	s := call{}.start(t, "--config-file", p.conf, "serve")
-	finish := slowLogin(t, s.url)
+	finish := slowLogin(t, s.url, s.admin)
 	began := time.Now()
 	s.signals <- syscall.SIGTERM
 	s.signals <- syscall.SIGTERM // the same one, sent to the group as well

@@ -103,7 +103,7 @@ func TestCancel(t *testing.T) {
 func TestPoolIsUsedUp(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, first db.DB) {
 		first.Close()
-		d := dbtest.Connect(t, db.Config{URL: dbtest.OpenURL(t, string(first.Dialect())), MaxPoolSize: 1, MaxOverflow: 1, PoolTimeout: 200 * time.Millisecond})
+		d := dbtest.Connect(t, db.Config{URL: dbtest.OpenURL(t, string(first.Dialect())), MaxPoolSize: 1, MaxOverflow: 1, PoolTimeout: 2 * time.Second})
 		err := d.Tx(t.Context(), func(db.Conn) error {
 			return d.Tx(t.Context(), func(db.Conn) error {
 				return d.Tx(t.Context(), func(db.Conn) error { return nil })
@@ -157,7 +157,9 @@ func TestConnectionIsLost(t *testing.T) {
 		_, err := db.One(t.Context(), d, value[int](endless(d)))
 		done <- err
 	}()
-	time.Sleep(100 * time.Millisecond)
+	for get[int](t, killer, `select count(*) from pg_stat_activity where pid = $1 and state = 'active' and query like '%pg_sleep%'`, pid) == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
 	get[bool](t, killer, `select pg_terminate_backend($1)`, pid)
 	if err := <-done; !errors.Is(err, db.ErrUnavailable) {
 		t.Errorf("a statement whose connection was cut: got %v, want ErrUnavailable", err)

@@ -59,13 +59,13 @@ func refusal(key byte) limitlog.Refusal {
 func TestRL_H33(t *testing.T) {
 	s := newStand(nil)
 	for i := range 1000 {
-		s.Refused(request(i, "8a2f"), refusal(1))
+		s.Refused(request(i, "user-8a2f"), refusal(1))
 	}
 	first := s.lines()
 	if len(first) != 1 || !strings.Contains(first[0], "req-0 ") || !strings.Contains(first[0], "refused by a rate limit") {
 		t.Fatalf("1,000 refusals: %q, want one line with the first request's id", first)
 	}
-	for _, secret := range []string{"8a2f", "198.51.100.7"} {
+	for _, secret := range []string{"user-8a2f", "198.51.100.7"} {
 		if strings.Contains(first[0], secret) {
 			t.Errorf("the line shows %s: %s", secret, first[0])
 		}

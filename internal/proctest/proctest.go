@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -92,15 +93,33 @@ func Run(c *exec.Cmd, dir, addr string, limit time.Duration) (*Running, error) {
 	return r, nil
 }
 
-// FreePort finds a port of this machine that nobody listens on.
-func FreePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+// given has the ports that FreePort gave in this process.
+var given sync.Map
+
+// FreePort finds a port of this machine that nobody listens on, nor on those so
+// far above it. It lies below 20,000 and so below what systems give by
+// themselves to connections and to listeners that name none: it is free still
+// when a server comes to it.
+func FreePort(above ...int) (string, error) {
+	const lowest, many, tries = 10_000, 10_000, 200
+	for range tries {
+		port := lowest + rand.IntN(many)
+		if _, twice := given.LoadOrStore(port, true); !twice && free(append(above, 0), port) {
+			return strconv.Itoa(port), nil
+		}
 	}
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
+	return "", fmt.Errorf("no port from %d on is free, in %d tries", lowest, tries)
+}
+
+func free(offsets []int, port int) bool {
+	for _, offset := range offsets {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port+offset)))
+		if err != nil {
+			return false
+		}
+		_ = l.Close()
+	}
+	return true
 }
 
 // Ordinary finds the first of some users that there is, for servers that do not

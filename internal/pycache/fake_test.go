@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/keystone-go/keystone-go/internal/proctest"
 )
 
 // memcached is a server that knows deletions alone, and SASL if it has a user.
@@ -26,7 +28,11 @@ type memcached struct {
 func newMemcached(t *testing.T, c *tls.Config) *memcached {
 	t.Helper()
 	m := &memcached{answer: "DELETED"}
-	m.listen(t, "tcp", "127.0.0.1:0", c)
+	port, err := proctest.FreePort() // some tests come back to it
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.listen(t, "tcp", net.JoinHostPort("127.0.0.1", port), c)
 	return m
 }
 

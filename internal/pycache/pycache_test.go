@@ -197,7 +197,13 @@ func TestTogether(t *testing.T) {
 			answered <- i
 		})
 	}
-	time.Sleep(300 * time.Millisecond)
+	for there := 0; there < writes; time.Sleep(10 * time.Millisecond) {
+		rows, err := db.All(t.Context(), d, db.Query[string]{Text: `select id from region`, Scan: func(r db.Row) (id string, err error) { return id, r.Scan(&id) }})
+		if there = len(rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(100 * time.Millisecond)
 	if len(answered) > 0 {
 		t.Errorf("%d writes were answered before the deletion", len(answered))
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -45,7 +44,7 @@ func Start(t testing.TB, secure *TLS) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ports := freePorts(t, 3)
+	ports := []string{freePort(t), freePort(t), freePort(t)}
 	s := &Server{Addr: net.JoinHostPort("127.0.0.1", ports[0]), t: t, dir: dir}
 	if err := s.files(ports[0], secure); err != nil {
 		t.Fatal(err)
@@ -125,21 +124,11 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
   sleep 0.2
 done`
 
-// freePorts finds as many that differ.
-func freePorts(t testing.TB, n int) []string {
+func freePort(t testing.TB) string {
 	t.Helper()
-	var ports []string
-	var held []net.Listener
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = append(held, l)
-		ports = append(ports, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+	port, err := proctest.FreePort()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, l := range held {
-		_ = l.Close()
-	}
-	return ports
+	return port
 }

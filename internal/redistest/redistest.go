@@ -121,20 +121,11 @@ func (s *Server) signal(sig syscall.Signal) {
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, port, err := net.SplitHostPort(l.Addr().String())
-		_ = l.Close()
-		// A node of a cluster has a second port, 10,000 above.
-		if n, _ := strconv.Atoi(port); err == nil && n < 55000 {
-			return port
-		}
+	port, err := proctest.FreePort(10_000) // a node of a cluster has a second one, so far above
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("redistest: no free port below 55000")
-	return ""
+	return port
 }
 
 // Stat reads a number out of an INFO section, such as total_commands_processed.

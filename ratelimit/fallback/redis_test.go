@@ -44,11 +44,17 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-func newNode(t *testing.T, addr string, p fallback.Policy, q ratelimit.Quota) *node {
+// patient is a client that waits for a server on a busy machine; one that is
+// away refuses at once.
+func patient(addr string) redis.Config {
+	return redis.Config{URL: "redis://" + addr, Secret: []byte("s"), Budget: 5 * time.Second, DialTimeout: 5 * time.Second}
+}
+
+func newNode(t *testing.T, c redis.Config, p fallback.Policy, q ratelimit.Quota) *node {
 	t.Helper()
 	n := &node{counts: map[string]int{}}
 	var err error
-	if n.client, err = redis.Dial(redis.Config{URL: "redis://" + addr, Secret: []byte("s")}); err != nil {
+	if n.client, err = redis.Dial(c); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.client.Close)
@@ -92,8 +98,8 @@ var slow = ratelimit.Quota{Rate: 10, Period: ratelimit.MaxPeriod, Burst: 10}
 // half a second.
 func TestRL_R07(t *testing.T) {
 	s := redistest.Start(t)
-	nodes := []*node{newNode(t, s.Addr, fallback.Local, slow), newNode(t, s.Addr, fallback.Local, slow)}
-	fast := newNode(t, s.Addr, fallback.Local, ten)
+	nodes := []*node{newNode(t, patient(s.Addr), fallback.Local, slow), newNode(t, patient(s.Addr), fallback.Local, slow)}
+	fast := newNode(t, patient(s.Addr), fallback.Local, ten)
 	s.Kill()
 	for i, n := range nodes {
 		admitted := 0
@@ -121,7 +127,7 @@ func TestRL_R07(t *testing.T) {
 // RL-R08, the store's part: a closed limiter fails, and says when to come again.
 func TestRL_R08(t *testing.T) {
 	s := redistest.Start(t)
-	n := newNode(t, s.Addr, fallback.Closed, slow)
+	n := newNode(t, patient(s.Addr), fallback.Closed, slow)
 	s.Kill()
 	for range 20 {
 		if n.try(t, ratelimit.Key{Hi: 1}) {
@@ -137,7 +143,7 @@ func TestRL_R08(t *testing.T) {
 // tells of it.
 func TestRL_R09(t *testing.T) {
 	s := redistest.Start(t)
-	n := newNode(t, s.Addr, fallback.Open, slow)
+	n := newNode(t, patient(s.Addr), fallback.Open, slow)
 	s.Kill()
 	for range 100 {
 		if !n.try(t, ratelimit.Key{Hi: 1}) {
@@ -156,7 +162,7 @@ func TestRL_R09(t *testing.T) {
 // meantime stays charged, for the next time.
 func TestRL_R10(t *testing.T) {
 	s := redistest.Start(t)
-	n := newNode(t, s.Addr, fallback.Local, slow)
+	n := newNode(t, patient(s.Addr), fallback.Local, slow)
 	s.Kill()
 	for i := range 20 {
 		if got, want := n.try(t, ratelimit.Key{Hi: 1}), i < 5; got != want {
@@ -192,7 +198,7 @@ func TestRL_R17(t *testing.T) {
 		rounds = 15
 	}
 	p := redistest.Between(t, redistest.Start(t).Addr)
-	n := newNode(t, p.Addr, fallback.Local, ten)
+	n := newNode(t, redis.Config{URL: "redis://" + p.Addr, Secret: []byte("s")}, fallback.Local, ten)
 	n.try(t, ratelimit.Key{Hi: 9})
 	before, most := runtime.NumGoroutine(), 0
 	begin, admitted := time.Now(), 0
@@ -222,7 +228,7 @@ func TestRL_R17(t *testing.T) {
 // before any is charged.
 func TestTogetherWithoutServer(t *testing.T) {
 	s := redistest.Start(t)
-	n := newNode(t, s.Addr, fallback.Local, slow)
+	n := newNode(t, patient(s.Addr), fallback.Local, slow)
 	other := func(name string, p fallback.Policy, mode ratelimit.Mode) *ratelimit.Limiter {
 		l, err := ratelimit.New(ratelimit.Spec{Name: name, Quota: ratelimit.Quota{Rate: 1, Period: ratelimit.MaxPeriod, Burst: 2}, Mode: mode, MaxEntries: 10}, n.guard.Opener(p))
 		if err != nil {

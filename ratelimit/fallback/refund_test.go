@@ -76,7 +76,7 @@ func (c *crossing) until(failing bool) {
 func TestRefundCrosses(t *testing.T) {
 	s := redistest.Start(t)
 	c := &crossing{T: t, proxy: redistest.Between(t, s.Addr), server: s.Addr, key: ratelimit.Key{Hi: 1}}
-	c.node = newNode(t, c.proxy.Addr, fallback.Local, slow)
+	c.node = newNode(t, patient(c.proxy.Addr), fallback.Local, slow)
 	c.take(12, 10)
 	c.away()
 	c.take(8, 5)

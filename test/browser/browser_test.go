@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/keystone-go/keystone-go/identity"
 	"github.com/keystone-go/keystone-go/internal/conf"
@@ -43,7 +44,7 @@ func browser(t *testing.T) string {
 func attacked(t *testing.T) *harness.Server {
 	t.Helper()
 	three, five, twenty, one := 3, 5, 20, 1
-	s := harness.New(t, harness.Options{Engine: "sqlite", Conf: func(c *conf.Config) {
+	s := harness.New(t, harness.Options{Engine: "sqlite", Tick: func() time.Duration { return 0 }, Conf: func(c *conf.Config) {
 		c.SecurityCompliance.LockoutFailureAttempts, c.SecurityCompliance.LockoutDuration = &three, 1800
 		g, u := &c.RateLimitGlobalIP, &c.RateLimitUserAuth
 		g.Enabled, g.BurstSize, g.ReplenishRatePerSecond = true, &twenty, &one

@@ -20,6 +20,7 @@ import (
 
 	"github.com/keystone-go/keystone-go/internal/db"
 	"github.com/keystone-go/keystone-go/internal/dbtest/pgserver"
+	"github.com/keystone-go/keystone-go/internal/proctest"
 	"github.com/keystone-go/keystone-go/test/harness"
 	"go.yaml.in/yaml/v4"
 )
@@ -258,10 +259,9 @@ func stop(t *testing.T, cmd *exec.Cmd, ended chan error, log *bytes.Buffer) {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := proctest.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return net.JoinHostPort("127.0.0.1", port)
 }

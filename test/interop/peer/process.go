@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/keystone-go/keystone-go/internal/proctest"
 )
 
 // guard is a shell that outlives this process by moments: at its end, however
@@ -182,10 +184,6 @@ func (p *process) processor() (time.Duration, error) {
 }
 
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String(), nil
+	port, err := proctest.FreePort()
+	return net.JoinHostPort("127.0.0.1", port), err
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/keystone-go/keystone-go/internal/proctest"
 )
 
 // balancer is HAProxy in its master-worker mode, as systemd runs it.
@@ -64,10 +66,9 @@ func (b *balancer) reload() error {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := proctest.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return net.JoinHostPort("127.0.0.1", port)
 }
