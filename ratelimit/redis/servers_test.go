@@ -83,7 +83,11 @@ func TestSentinel(t *testing.T) {
 	c := dial(t, redis.Config{URL: "redis://" + sentinel.Addr, SentinelMaster: "limits", Budget: 5 * time.Second, DialTimeout: 5 * time.Second})
 	st := open(t, c, spec("sentinel", 1, time.Hour, 1000))
 	take(t, st, key(1), 10)
-	primary.Do("WAIT", "1", "5000")
+	// WAIT would wait for writes of its own connection alone.
+	replica.Until("the replica has the charge", func() bool {
+		all, _ := replica.Do("KEYS", "*").([]any)
+		return len(all) == 1
+	})
 	primary.Kill()
 	begin, failed := time.Now(), 0
 	for time.Since(begin) < 60*time.Second {
