@@ -199,7 +199,7 @@ func fourHashes(t *testing.T, cost int) time.Duration {
 func TestFortyLogins(t *testing.T) {
 	wait := time.Duration(conf.Default().KeystoneGo.HashWait) * time.Second
 	cost := 12
-	for cost > 4 && 10*fourHashes(t, cost) > wait/4 {
+	for cost > 4 && 10*fourHashes(t, cost) > wait/2 {
 		cost--
 	}
 	c := newCloud(t, harness.Options{Engine: "postgres", Conf: func(c *conf.Config) {

@@ -70,7 +70,7 @@ func TestTraces(t *testing.T) {
 					t.Errorf("the traces hold the id of %s", name)
 				}
 			}
-			for _, who := range []string{"ana", "192.0.2.99", "wrong", "select"} {
+			for _, who := range []string{"ana", "\n\x02p1" /* a value, in protobuf */, "192.0.2.99", "wrong", "select"} {
 				if strings.Contains(text, who) {
 					t.Errorf("the traces hold %q", who)
 				}

@@ -53,14 +53,15 @@ func TestServiceManager(t *testing.T) {
 			return
 		}
 	}
-	began := time.Now()
+	launched := time.Now()
 	s := launch(t, []string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=400000", "WATCHDOG_PID=$$"}, nil, "--config-file", p.conf, "serve")
 	hear("READY=1", "STATUS=Serving")
+	serving := time.Now() // or later than that: signs may be there already
 	for range 5 {
 		hear("WATCHDOG=1")
 	}
-	if took := time.Since(began); took < 800*time.Millisecond || took > 20*time.Second {
-		t.Errorf("five signs of life took %v", took)
+	if least, most := time.Since(launched), time.Since(serving); least < 800*time.Millisecond || most > 3*time.Second {
+		t.Errorf("five signs of life took %v, with the start %v", most, least)
 	}
 	s.signal(t, syscall.SIGHUP)
 	hear("RELOADING=1", "MONOTONIC_USEC=")
@@ -144,11 +145,13 @@ func TestListeners(t *testing.T) {
 	p.edit(t, "socket_mode", "socket_peer = local\nsocket_mode")
 	s.signal(t, syscall.SIGHUP)
 	s.says(t, takenOver, 1)
-	got := []int{ask("192.0.2.1"), ask("192.0.2.1")}
-	for len(got) < 10 && got[len(got)-1] != http.StatusTooManyRequests { // one comes back in a second
-		got = append(got, ask("192.0.2.1"))
+	got := []int{ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.1")}
+	for range 5 { // one comes back in a second
+		if got[2] != http.StatusTooManyRequests {
+			got[2] = ask("192.0.2.1")
+		}
 	}
-	if got = append(got, ask("192.0.2.2")); len(got) == 11 || !strings.HasPrefix(fmt.Sprint(got), "[401 401 ") || got[len(got)-1] != http.StatusUnauthorized {
+	if got = append(got, ask("192.0.2.2")); fmt.Sprint(got) != "[401 401 429 401]" {
 		t.Errorf("declared, two clients behind a proxy: %v", got)
 	}
 	s.end(t)
@@ -269,7 +272,7 @@ func TestSIGTERMDrains(t *testing.T) {
 		t.Errorf("within the delay: %d, %v", status, err)
 	}
 	var refused error
-	for end := time.Now().Add(20 * time.Second); refused == nil && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(6 * time.Second); refused == nil && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		_, _, _, refused = s.call("GET", "/v3", "", nil)
 	}
 	if refused == nil {

@@ -157,8 +157,11 @@ func TestConnectionIsLost(t *testing.T) {
 		_, err := db.One(t.Context(), d, value[int](endless(d)))
 		done <- err
 	}()
-	for get[int](t, killer, `select count(*) from pg_stat_activity where pid = $1 and state = 'active' and query like '%pg_sleep%'`, pid) == 0 {
-		time.Sleep(10 * time.Millisecond)
+	const running = `select count(*) from pg_stat_activity where pid = $1 and state = 'active' and query like '%pg_sleep%'`
+	for end := time.Now().Add(20 * time.Second); get[int](t, killer, running, pid) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the statement does not begin")
+		}
 	}
 	get[bool](t, killer, `select pg_terminate_backend($1)`, pid)
 	if err := <-done; !errors.Is(err, db.ErrUnavailable) {

@@ -50,32 +50,43 @@ var patient = http.Client{Timeout: 10 * time.Second}
 
 func text(n int) string { return strings.Repeat("0123456789abcdef", n/16+1)[:n] }
 
+// long answers with as many bytes as n says, of a stated length.
+func long(n *int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(*n))
+		w.WriteHeader(http.StatusOK)
+		_, _ = io.WriteString(w, text(*n))
+	}
+}
+
+// answered asks once and wants n bytes of text.
+func answered(t *testing.T, url string, n int) {
+	t.Helper()
+	resp, err := patient.Get(url)
+	if err != nil {
+		t.Fatal(n, err)
+	}
+	got, err := io.ReadAll(resp.Body)
+	if err := resp.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	if string(got) != text(n) || err != nil {
+		t.Fatalf("%d bytes: %d bytes came, %v", n, len(got), err)
+	}
+}
+
 // TestAnswerInOnePiece: an answer leaves in one write, whatever net/http's own
 // buffer holds, and one connection carries one after another.
 func TestAnswerInOnePiece(t *testing.T) {
 	var n int
-	url, writes := countedServer(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", fmt.Sprint(n))
-		w.WriteHeader(http.StatusOK)
-		_, _ = io.WriteString(w, text(n))
-	})
+	url, writes := countedServer(t, long(&n))
 	for range 2 {
 		for _, c := range []struct{ length, writes int }{
 			{0, 1}, {10, 1}, {3500, 1}, {4097, 1}, {4200, 1}, {8000, 1}, {8192, 1}, {20_000, 1}, {60_000, 1}, {1 << 20, 2}, {11, 1},
 		} {
 			n = c.length
 			before := writes.Load()
-			resp, err := patient.Get(url)
-			if err != nil {
-				t.Fatal(c.length, err)
-			}
-			got, err := io.ReadAll(resp.Body)
-			if err := resp.Body.Close(); err != nil {
-				t.Error(err)
-			}
-			if string(got) != text(n) || err != nil {
-				t.Errorf("%d bytes: %d bytes came, %v", n, len(got), err)
-			}
+			answered(t, url, n)
 			if made := int(writes.Load() - before); made != c.writes {
 				t.Errorf("%d bytes: %d writes, want %d", n, made, c.writes)
 			}
@@ -87,21 +98,9 @@ func TestAnswerInOnePiece(t *testing.T) {
 // piece may be the first, or a byte long.
 func TestAnswerOfAnyLength(t *testing.T) {
 	var n int
-	url, _ := countedServer(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", fmt.Sprint(n))
-		w.WriteHeader(http.StatusOK)
-		_, _ = io.WriteString(w, text(n))
-	})
+	url, _ := countedServer(t, long(&n))
 	for n = 3900; n <= 4200; n++ {
-		resp, err := patient.Get(url)
-		if err != nil {
-			t.Fatal(n, err)
-		}
-		got, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if string(got) != text(n) || err != nil {
-			t.Fatalf("%d bytes: %d bytes came, %v", n, len(got), err)
-		}
+		answered(t, url, n)
 	}
 }
 
@@ -133,17 +132,7 @@ func TestAnswerInParts(t *testing.T) {
 	}
 	url, _ := countedServer(t, func(w http.ResponseWriter, _ *http.Request) { answers[step](w) })
 	for step = range answers {
-		resp, err := patient.Get(url)
-		if err != nil {
-			t.Fatal(step, err)
-		}
-		got, err := io.ReadAll(resp.Body)
-		if err := resp.Body.Close(); err != nil {
-			t.Error(err)
-		}
-		if string(got) != text(10000) || err != nil {
-			t.Errorf("way %d: %d bytes came, %v", step, len(got), err)
-		}
+		answered(t, url, 10000)
 	}
 }
 

@@ -111,6 +111,12 @@ func FreePort(above ...int) (string, error) {
 	return "", fmt.Errorf("no port from %d on is free, in %d tries", lowest, tries)
 }
 
+// FreeAddress is FreePort at the loopback address, as host:port.
+func FreeAddress() (string, error) {
+	port, err := FreePort()
+	return net.JoinHostPort("127.0.0.1", port), err
+}
+
 func free(offsets []int, port int) bool {
 	for _, offset := range offsets {
 		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port+offset)))

@@ -28,11 +28,11 @@ type memcached struct {
 func newMemcached(t *testing.T, c *tls.Config) *memcached {
 	t.Helper()
 	m := &memcached{answer: "DELETED"}
-	port, err := proctest.FreePort() // some tests come back to it
+	address, err := proctest.FreeAddress() // some tests come back to it
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.listen(t, "tcp", net.JoinHostPort("127.0.0.1", port), c)
+	m.listen(t, "tcp", address, c)
 	return m
 }
 

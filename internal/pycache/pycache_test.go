@@ -197,7 +197,7 @@ func TestTogether(t *testing.T) {
 			answered <- i
 		})
 	}
-	for there := 0; there < writes; time.Sleep(10 * time.Millisecond) {
+	for there, end := 0, time.Now().Add(20*time.Second); there < writes && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		rows, err := db.All(t.Context(), d, db.Query[string]{Text: `select id from region`, Scan: func(r db.Row) (id string, err error) { return id, r.Scan(&id) }})
 		if there = len(rows); err != nil {
 			t.Fatal(err)

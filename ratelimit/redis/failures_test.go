@@ -72,7 +72,7 @@ func TestRL_R04(t *testing.T) {
 // a check after it equals a fresh key's. What is refused prolongs nothing.
 func TestRL_R05(t *testing.T) {
 	s := redistest.Start(t)
-	st := open(t, client(t, s.Addr), spec("r05", 1, time.Second, 3))
+	st := open(t, client(t, s.Addr), spec("r05", 2, 2*time.Second, 3))
 	name := func() string {
 		all := s.Do("KEYS", "*").([]any)
 		if len(all) != 1 {
@@ -98,8 +98,9 @@ func TestRL_R05(t *testing.T) {
 	if len(value) < 2 {
 		t.Fatalf("the state is %q", value)
 	}
-	if debt, _ := strconv.ParseInt(value[1], 10, 64); first.Reset.Microseconds() != debt {
-		t.Errorf("%v to the end of the debt, the state says %d µs", first.Reset, debt)
+	debt, _ := strconv.ParseInt(value[1], 10, 64)
+	if reset := debt / 2; first.Reset.Microseconds() != reset {
+		t.Errorf("%v to the end of the debt, the state says %d µs", first.Reset, reset)
 	}
 	for range 500 {
 		if len(s.Do("KEYS", "*").([]any)) == 0 {
@@ -154,8 +155,8 @@ func TestRL_R06(t *testing.T) {
 		}
 	}
 	// A busy machine may wake us late, but not five times.
-	if best := slices.Min(took); best > 150*time.Millisecond {
-		t.Errorf("the checks took %v, none less than 150 ms", took)
+	if best := slices.Min(took); best > 60*time.Millisecond {
+		t.Errorf("the checks took %v, none less than 60 ms", took)
 	}
 	took = nil
 	for range 100 {
@@ -248,7 +249,7 @@ func TestSlowServer(t *testing.T) {
 		}
 		took = append(took, time.Since(begin))
 	}
-	if best := slices.Min(took); best > 150*time.Millisecond || !c.Broken() {
+	if best := slices.Min(took); best > 60*time.Millisecond || !c.Broken() {
 		t.Errorf("the checks took %v; open: %v", took, c.Broken())
 	}
 }

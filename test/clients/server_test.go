@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -259,9 +258,9 @@ func stop(t *testing.T, cmd *exec.Cmd, ended chan error, log *bytes.Buffer) {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	port, err := proctest.FreePort()
+	address, err := proctest.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return net.JoinHostPort("127.0.0.1", port)
+	return address
 }

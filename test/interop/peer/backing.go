@@ -14,6 +14,7 @@ import (
 	"github.com/keystone-go/keystone-go/internal/dbtest"
 	"github.com/keystone-go/keystone-go/internal/dbtest/mariaserver"
 	"github.com/keystone-go/keystone-go/internal/dbtest/pgserver"
+	"github.com/keystone-go/keystone-go/internal/proctest"
 )
 
 // EngineEnv names the variable with the engine of the pair's databases:
@@ -100,7 +101,7 @@ func administer(address, statement string) error {
 
 // memcached starts one, which Python's other servers of the Env may use too.
 func (e *Env) memcached() error {
-	address, err := freeAddress()
+	address, err := proctest.FreeAddress()
 	if err != nil {
 		return err
 	}

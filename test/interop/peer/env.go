@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/keystone-go/keystone-go/internal/db"
+	"github.com/keystone-go/keystone-go/internal/proctest"
 )
 
 // Password is the bootstrap administrator's; his name is admin, as are his
@@ -179,7 +180,7 @@ func (e *Env) build() (err error) {
 func (e *Env) servers() error {
 	var urls [3]string
 	for i := range urls {
-		address, err := freeAddress()
+		address, err := proctest.FreeAddress()
 		if err != nil {
 			return err
 		}
@@ -204,7 +205,7 @@ func (e *Env) OfDebian() *Server {
 // SecondPython makes another server of Python's on the same database, with
 // changed options; the caller starts and stops it.
 func (e *Env) SecondPython(name string, processes int, changes Conf) (*Server, error) {
-	address, err := freeAddress()
+	address, err := proctest.FreeAddress()
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/keystone-go/keystone-go/internal/proctest"
 )
 
 // guard is a shell that outlives this process by moments: at its end, however
@@ -181,9 +178,4 @@ func (p *process) processor() (time.Duration, error) {
 	}
 	const ticksASecond = 100 // USER_HZ is that on every Linux
 	return time.Duration(ticks) * time.Second / ticksASecond, nil
-}
-
-func freeAddress() (string, error) {
-	port, err := proctest.FreePort()
-	return net.JoinHostPort("127.0.0.1", port), err
 }

@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/keystone-go/keystone-go/internal/proctest"
 )
 
 // balancer is HAProxy in its master-worker mode, as systemd runs it.
@@ -62,13 +60,4 @@ func (b *balancer) reload() error {
 	err := b.cmd.Process.Signal(syscall.SIGUSR2)
 	time.Sleep(2 * time.Second)
 	return err
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	port, err := proctest.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net.JoinHostPort("127.0.0.1", port)
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keystone-go/keystone-go/internal/proctest"
 	"github.com/keystone-go/keystone-go/test/interop/peer"
 )
 
@@ -63,7 +64,10 @@ func TestRolling(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = e.Python.Stop() })
 	dir := t.TempDir()
-	front := freeAddress(t)
+	front, err := proctest.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := &balancer{dir: dir, socket: filepath.Join(dir, "admin.sock")}
 	b.start(t, fmt.Sprintf(before, b.socket, front, strings.TrimPrefix(e.Python.URL, "http://")))
 	control := httptest.NewServer(services(e, b))
